@@ -1,0 +1,26 @@
+// Builds `dist` from nothing, so that no file of an earlier build survives and gets published.
+import { cp, readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { run } from './run.mjs';
+
+const timeoutMs = 120_000;
+const startedMs = performance.now();
+
+await rm('dist', { recursive: true, force: true });
+const { exitCode, output } = await run(['npx', '--no-install', 'tsc', '-p', 'tsconfig.build.json'], {
+  timeoutMs,
+});
+if (exitCode === 0) await copySchemas();
+else process.stderr.write(output);
+
+if (exitCode === 0 && !process.argv.includes('--quiet')) {
+  console.log(`Built dist in ${Math.round(performance.now() - startedMs)} ms`);
+}
+process.exitCode = exitCode;
+
+/** The compiler only emits what it compiles; the JSON schemas we publish lie beside their sources. */
+async function copySchemas() {
+  const files = await readdir('src', { recursive: true });
+  const schemas = files.filter((file) => file.endsWith('.schema.json'));
+  await Promise.all(schemas.map((file) => cp(path.join('src', file), path.join('dist', file))));
+}

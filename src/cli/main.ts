@@ -1,0 +1,43 @@
+#!/usr/bin/env node
+import { createReadStream, readFileSync } from 'node:fs';
+import { isatty } from 'node:tty';
+import { createFailure } from '../errors/failure.ts';
+import { RerailError } from '../errors/rerail-error.ts';
+import type { CliIo } from './io.ts';
+import { reportThrown, runCommandLine } from './program.ts';
+
+const io: CliIo = {
+  stdout: process.stdout,
+  stderr: process.stderr,
+  stdin: () => process.stdin,
+  readFile: (path) => createReadStream(path),
+  isTerminal: { stdin: isatty(0), stdout: isatty(1), stderr: isatty(2) },
+  columns: process.stdout.isTTY ? process.stdout.columns : undefined,
+  env: process.env,
+  now: () => Date.now(),
+  version: readVersion(),
+};
+
+// Whoever reads us may stop before the end, as `head` does. That is their right, and nobody is left to tell.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') process.exitCode = reportThrown(unwritable(error), io);
+});
+process.stderr.on('error', () => undefined); // There is no place left where it could be said.
+process.on('uncaughtException', (thrown: unknown) => {
+  process.exit(reportThrown(thrown, io));
+});
+
+const exitCode = await runCommandLine(process.argv.slice(2), io);
+process.exitCode ??= exitCode;
+
+function unwritable(error: NodeJS.ErrnoException): RerailError {
+  const message = `Cannot write to standard output: ${error.code ?? error.message}`;
+  const hint = 'Check the disk that it goes to';
+  return RerailError.from(createFailure('IO_ERROR', { message, hint }), { cause: error });
+}
+
+/** Beside `dist` and beside `src` alike. */
+function readVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  return (manifest as { readonly version: string }).version; // Our own file: npm does not publish one without it.
+}

@@ -1,0 +1,51 @@
+import type { Json } from '../base/json.ts';
+import type { Failure } from '../errors/failure.ts';
+
+// What came from outside may hold sequences that move the cursor, write the clipboard, forge a link or turn the reading
+// direction. Every text passes through here, once, before it is laid out; what is laid out is never escaped again.
+
+/**
+ * What a terminal obeys instead of showing, or shows as nothing: controls (C0, C1), formats (bidi, zero-width, soft
+ * hyphen), lone surrogates, private use, line and paragraph separators, and whatever else is drawn as nothing.
+ */
+const unsafe = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+
+/**
+ * A text from outside as one line that is safe to show: line breaks and tabs become a space, the rest of what a terminal
+ * would obey becomes visible.
+ *
+ * @example printable('\u001b[2Jdone'); // '<U+001B>[2Jdone'
+ */
+export function printable(text: string): string {
+  return text
+    .replaceAll(/[\t\n\r ]+/g, ' ')
+    .trim()
+    .replaceAll(unsafe, (found) => `<U+${hex(found.codePointAt(0) ?? 0)}>`);
+}
+
+/** A failure of which every text is printable, so that whatever is rendered from it is safe and of our own lines only. */
+export function printableFailure(failure: Failure): Failure {
+  return printableValue(failure) as Failure; // The shape stays: only texts and keys are replaced, each by a text.
+}
+
+/** JSON on one line. JSON escapes C0 by itself; what a terminal would obey beyond that is escaped the same way. */
+export function printableJson(value: unknown): string {
+  return JSON.stringify(value).replaceAll(unsafe, (found) =>
+    [...Array(found.length).keys()]
+      .map((index) => String.raw`\u${hex(found.charCodeAt(index)).toLowerCase()}`)
+      .join(''),
+  );
+}
+
+function printableValue(value: unknown): unknown {
+  if (typeof value === 'string') return printable(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(printableValue);
+  // A failure is plain data, so that its fields are all there is.
+  const entries = Object.entries(value as Readonly<Record<string, Json>>);
+  return Object.fromEntries(entries.map(([key, member]) => [printable(key), printableValue(member)]));
+}
+
+function hex(codePoint: number): string {
+  return codePoint.toString(16).toUpperCase().padStart(4, '0');
+}

@@ -1,0 +1,172 @@
+import { defined } from '../base/defined.ts';
+import { classifyProviderFailure } from './classify-provider-failure.ts';
+import { causesOf } from './classify/causes.ts';
+import { signOfErrno } from './classify/errno-signs.ts';
+import { signOfStorageError, signOfToolErrno } from './classify/file-signs.ts';
+import { causeChain, describeThrown, nameOf, readProperty, readText } from './classify/safe-read.ts';
+import { schemaIssues } from './classify/schema-issues.ts';
+import type { Sign } from './classify/verdict.ts';
+import type { FailureCode, Origin } from './codes.ts';
+import { failureDocumentVersion, parseFailureDocument } from './failure-document.ts';
+import { createFailure } from './failure.ts';
+import type { ClassifiedBy, Failure, Phase } from './failure.ts';
+import { RerailError } from './rerail-error.ts';
+
+/**
+ * Makes a failure of anything that was thrown, anywhere: an error, a text, `null`, a Proxy that throws when looked at.
+ * Never throws. What already carries a failure keeps it; a model's errors are classified as a provider's.
+ *
+ * @example
+ * try { await tool.execute(input) } catch (thrown) { return classifyFailure(thrown, 'tool') }
+ */
+export function classifyFailure(thrown: unknown, origin: Origin = 'agent'): Failure {
+  const declared = carriedFailure(thrown);
+  if (declared !== undefined) return declared;
+  if (origin === 'model' || origin === 'embedding') {
+    return Object.freeze({ ...classifyProviderFailure({ error: thrown }), origin });
+  }
+  const decision = decideThrown(thrown, origin);
+  return createFailure(
+    decision.code,
+    defined({
+      origin,
+      message: decision.message ?? describeThrown(thrown),
+      classifiedBy: decision.by,
+      retryable: decision.retryable,
+      retryAfterMs: decision.retryAfterMs,
+      phase: decision.phase,
+      // A tool that threw may have acted before; only the tool itself can say otherwise.
+      sideEffect: origin === 'tool' ? 'possible' : undefined,
+      context: { because: decision.because },
+      causes: causesOf(thrown),
+    } as const),
+  );
+}
+
+interface Decision extends Sign {
+  readonly by: ClassifiedBy;
+  readonly because: string;
+  readonly message?: string;
+  readonly retryAfterMs?: number;
+  readonly phase?: Phase;
+}
+
+/** Our own errors, also those of a second copy of this package, and documents that crossed a process. */
+function carriedFailure(thrown: unknown): Failure | undefined {
+  const document = RerailError.isInstance(thrown)
+    ? { type: 'rerail.failure', version: failureDocumentVersion, failure: readProperty(thrown, 'failure') }
+    : thrown;
+  if (readProperty(document, 'type') !== 'rerail.failure') return undefined;
+  const parsed = parseFailureDocument(document);
+  return parsed.type === 'valid' ? parsed.failure : undefined;
+}
+
+function decideThrown(thrown: unknown, origin: Origin): Decision {
+  return (
+    byInterruption(thrown) ??
+    byErrorCode(thrown, origin) ??
+    bySchema(thrown, origin) ??
+    bySerialization(thrown) ??
+    byHttpStatus(thrown, origin) ??
+    byDefect(thrown, origin) ?? {
+      code: defaultCodes[origin] ?? 'UNKNOWN',
+      by: 'type',
+      because: `it was thrown in "${origin}" and says no more about itself`,
+    }
+  );
+}
+
+/** What is thrown without a word about itself, by where it was thrown. Elsewhere it is `UNKNOWN`. */
+const defaultCodes: Partial<Record<Origin, FailureCode>> = {
+  tool: 'TOOL_EXECUTION_ERROR',
+  storage: 'STORAGE_IO',
+  config: 'CONFIG_ERROR',
+};
+
+function byInterruption(thrown: unknown): Decision | undefined {
+  const name = nameOf(thrown);
+  if (name === 'AbortError')
+    return { code: 'CANCELLED', by: 'type', because: "the error's class is AbortError" };
+  if (name === 'TimeoutError')
+    return { code: 'TIMEOUT', by: 'type', because: "the error's class is TimeoutError" };
+  return undefined;
+}
+
+function byErrorCode(thrown: unknown, origin: Origin): Decision | undefined {
+  for (const link of causeChain(thrown)) {
+    const code = readText(link, 'code') ?? '';
+    const found = signOfLink(link, origin) ?? signOfErrno(code);
+    if (found !== undefined) return { ...found, by: 'errno', because: `the system's error code is ${code}` };
+  }
+  return undefined;
+}
+
+function signOfLink(link: unknown, origin: Origin): Sign | undefined {
+  if (origin === 'storage') return signOfStorageError(link);
+  return origin === 'tool' || origin === 'sandbox'
+    ? signOfToolErrno(readText(link, 'code') ?? '')
+    : undefined;
+}
+
+function bySchema(thrown: unknown, origin: Origin): Decision | undefined {
+  const issues = schemaIssues(thrown);
+  if (issues === undefined) return undefined;
+  const code = origin === 'config' ? 'CONFIG_ERROR' : 'VALIDATION_ERROR';
+  return {
+    code,
+    by: 'type',
+    message: issues,
+    because: 'it lists issues as schema libraries do',
+    phase: 'parse',
+  };
+}
+
+const cannotEncode = /circular structure|serialize a BigInt|could not be cloned|invalid string length/i;
+
+function bySerialization(thrown: unknown): Decision | undefined {
+  const name = nameOf(thrown);
+  const isEngineError = name === 'TypeError' || name === 'RangeError';
+  const isOurs =
+    name === 'DataCloneError' || (isEngineError && cannotEncode.test(describeThrown(thrown).slice(0, 500)));
+  if (!isOurs) return undefined;
+  return { code: 'SERIALIZATION_ERROR', by: 'type', because: 'a value could not be encoded' };
+}
+
+/** What an HTTP client inside a tool says, by status alone: its bodies are not a model provider's. */
+const toolStatuses: Readonly<Record<number, FailureCode>> = {
+  401: 'PERMISSION_DENIED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  408: 'TIMEOUT',
+  410: 'NOT_FOUND',
+  429: 'RATE_LIMITED',
+  500: 'SERVER_ERROR',
+  502: 'SERVER_ERROR',
+  503: 'SERVER_ERROR',
+  504: 'TIMEOUT',
+};
+
+function byHttpStatus(thrown: unknown, origin: Origin): Decision | undefined {
+  if (origin !== 'tool' && origin !== 'mcp') return undefined;
+  const { provider, retryAfterMs } = classifyProviderFailure({ error: thrown });
+  const code = provider?.statusCode === undefined ? undefined : toolStatuses[provider.statusCode];
+  if (code === undefined) return undefined;
+  const decision = { code, by: 'status', because: `the status is ${provider?.statusCode}` } as const;
+  return retryAfterMs === undefined ? decision : { ...decision, retryAfterMs };
+}
+
+const defects: ReadonlySet<string> = new Set([
+  'TypeError',
+  'ReferenceError',
+  'RangeError',
+  'SyntaxError',
+  'AssertionError',
+  'Defect',
+]);
+
+/** A programming error in our own code is a defect, not a failure of the world. */
+function byDefect(thrown: unknown, origin: Origin): Decision | undefined {
+  const name = nameOf(thrown);
+  if (origin !== 'agent' || name === undefined || !defects.has(name)) return undefined;
+  return { code: 'INTERNAL', by: 'type', because: `a ${name} in our own code is a defect` };
+}

@@ -1,0 +1,203 @@
+import { collectHeaders } from './collect-headers.ts';
+import { add, addCode, isHttpStatus, spend } from './collector.ts';
+import type { Collector } from './collector.ts';
+import { parseLoosely } from './loose-object.ts';
+import { readEntries } from './safe-read.ts';
+
+/**
+ * Reads what an answer or an SDK wrote: JSON, JSON inside JSON, a Python repr, an event of a stream, an HTML page, prose.
+ * Fields that may echo a prompt or a model's output are never looked at.
+ */
+export function collectText(collector: Collector, raw: string, depth = 0): void {
+  const text = raw.slice(0, Math.min(maxTextLength, collector.characters)).trim();
+  collector.characters -= text.length;
+  if (text === '' || depth > maxDepth) return;
+  if (isHtml(text)) {
+    collectHtml(collector, text);
+    return;
+  }
+  const body = isEvent(text) ? unframe(text) : text;
+  const whole = parseJson(body);
+  if (whole === undefined) collectProse(collector, body, depth);
+  else collectValue(collector, whole, depth);
+}
+
+/** Walks a parsed body. Depth, width and the number of collected entries are bounded. */
+export function collectValue(collector: Collector, value: unknown, depth: number): void {
+  if (depth > maxDepth) return;
+  if (typeof value === 'string') {
+    collectText(collector, value, depth + 1);
+    return;
+  }
+  for (const [key, inner] of readEntries(value, maxWidth)) {
+    if (!spend(collector)) return;
+    collectField(collector, { key, inner, depth });
+  }
+}
+
+const maxTextLength = 32_768;
+const maxDepth = 12;
+const maxWidth = 60;
+const maxKeyLength = 300;
+
+type FieldKind = 'message' | 'code' | 'delay' | 'request-id' | 'skip';
+
+/** What the fields of error bodies mean; names are compared in lower case, without `_` and `-`. */
+const fieldKinds: Readonly<Record<string, FieldKind>> = {
+  message: 'message',
+  msg: 'message',
+  error: 'message',
+  errors: 'message',
+  detail: 'message',
+  details: 'message',
+  errormessage: 'message',
+  errormsg: 'message',
+  errordescription: 'message',
+  statusmsg: 'message',
+  failurereason: 'message',
+  blockreasonmessage: 'message',
+  finishmessage: 'message',
+  title: 'message',
+  raw: 'message',
+  body: 'message',
+  err: 'message',
+  code: 'code',
+  type: 'code',
+  status: 'code',
+  reason: 'code',
+  errorcode: 'code',
+  errortype: 'code',
+  errno: 'code',
+  name: 'code',
+  statuscode: 'code',
+  httpcode: 'code',
+  httpstatus: 'code',
+  httpstatuscode: 'code',
+  exceptiontype: 'code',
+  limitsource: 'code',
+  blockreason: 'code',
+  finishreason: 'code',
+  stopreason: 'code',
+  quotaid: 'message',
+  quotametric: 'message',
+  retrydelay: 'delay',
+  retryafter: 'delay',
+  retryafterms: 'delay',
+  retryafterseconds: 'delay',
+  retryaftersecs: 'delay',
+  estimatedtime: 'delay',
+  quotaresetdelay: 'delay',
+  resetsinseconds: 'delay',
+  resetseconds: 'delay',
+  resetsat: 'delay',
+  requestid: 'request-id',
+  // What may hold a prompt or a model's output.
+  failedgeneration: 'skip',
+  input: 'skip',
+  inputs: 'skip',
+  prompt: 'skip',
+  messages: 'skip',
+  content: 'skip',
+  request: 'skip',
+  requestbody: 'skip',
+  requestbodyvalues: 'skip',
+  config: 'skip',
+  loc: 'skip',
+  stack: 'skip',
+  tools: 'skip',
+  usage: 'skip',
+};
+
+interface Field {
+  readonly key: string;
+  readonly inner: unknown;
+  readonly depth: number;
+}
+
+function collectField(collector: Collector, { key, inner, depth }: Field): void {
+  const name = key.toLowerCase().replaceAll(/[_:-]/g, '');
+  if (name === 'headers') collectHeaders(collector.headers, inner);
+  // Some servers put the sentence where the name belongs: `{ "error parsing tool call": … }`.
+  if (key.includes(' ')) addMessage(collector, key.slice(0, maxKeyLength));
+  const kind = Object.hasOwn(fieldKinds, name) ? fieldKinds[name] : undefined;
+  if (kind === 'skip') return;
+  if (typeof inner === 'object') {
+    collectValue(collector, inner, depth + 1);
+    return;
+  }
+  if (typeof inner !== 'string' && typeof inner !== 'number') return;
+  if (kind === 'code') addCodeField(collector, name, inner);
+  if (kind === 'delay') add(collector.delays, { key: name, value: inner });
+  if (kind === 'request-id') add(collector.requestIds, String(inner));
+  if (kind === 'message' && typeof inner === 'string') collectText(collector, inner, depth + 1);
+}
+
+/** `reason` and `name` may be whole sentences: those are read as words. */
+function addCodeField(collector: Collector, name: string, value: string | number): void {
+  if (typeof value === 'string' && value.includes(' ') && !isHttpStatus(value)) {
+    if (name !== 'name') collectText(collector, value, maxDepth);
+    return;
+  }
+  addCode(collector, value);
+}
+
+/** Prose, perhaps around an object: `Error code: 429 - {'error': …}`. What stands outside the object stays prose. */
+function collectProse(collector: Collector, text: string, depth: number): void {
+  const start = depth >= maxDepth ? -1 : text.search(objectOpening);
+  if (start === -1) {
+    addMessage(collector, text);
+    return;
+  }
+  addMessage(collector, text.slice(0, start));
+  const before = collector.messages.length + collector.ids.length;
+  const { value, end, broken } = parseLoosely(text, start);
+  if (broken) add(collector.raw, text.slice(start, start + maxTail));
+  collectValue(collector, value, depth + 1);
+  const foundNothing = collector.messages.length + collector.ids.length === before;
+  // Searched for words but never quoted: an object without any field of an error may be the request.
+  if (foundNothing) add(collector.raw, text.slice(start, start + maxTail));
+  else collectProse(collector, text.slice(end), depth + 1);
+}
+
+const maxTail = 2000;
+/** Where an object begins in a text. */
+export const objectOpening = /\{\s{0,20}\\?["'a-z_$]/i;
+
+function addMessage(collector: Collector, text: string): void {
+  const message = text.trim();
+  if (message.length < 2) return;
+  add(collector.messages, message);
+}
+
+function parseJson(text: string): unknown {
+  if (!/^[[{"]/.test(text)) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return value === null ? undefined : value;
+  } catch {
+    return undefined; // Not JSON as a whole: read as prose that may hold an object.
+  }
+}
+
+function isEvent(text: string): boolean {
+  return /^(?:event|data|id|retry):/.test(text);
+}
+
+/** The data of a server-sent event, without its framing. An event called `error` is kept as a word. */
+function unframe(text: string): string {
+  return text.replaceAll(/^(?:data|event|id|retry):[ ]?/gm, '').trim();
+}
+
+function isHtml(text: string): boolean {
+  return text.startsWith('<') && /^<(?:!doctype|!--|html|head|body|center|h1|div|title|\?xml)/i.test(text);
+}
+
+/** The words of a page, without its markup: the title and the first headings tell what it is. */
+function collectHtml(collector: Collector, page: string): void {
+  add(collector.ids, 'html');
+  const words = page
+    .replaceAll(/<(script|style)\b[^>]{0,500}>[^<]{0,5000}/gi, ' ')
+    .replaceAll(/<[^<>]{0,1000}>/g, ' ')
+    .replaceAll(/\s+/g, ' ');
+  addMessage(collector, words.slice(0, maxTail));
+}

@@ -1,0 +1,197 @@
+import { signOfErrno } from './errno-signs.ts';
+import { coarseSignOfId, signOfId } from './error-ids.ts';
+import type { Evidence } from './evidence.ts';
+import { codedName, signOfName } from './name-signs.ts';
+import type { StatedDelay } from './stated-delay.ts';
+import { signOfStatus } from './status-signs.ts';
+import type { Sign, Verdict, WordingRule } from './verdict.ts';
+import { faintWording } from './wording-faint.ts';
+import { wordingFor } from './wording.ts';
+import type { WordingRules } from './wording.ts';
+
+/**
+ * Decides what happened. The order is: what is specific before what is general, structure before words among equals.
+ *
+ * 1. headers and numbers that leave no doubt, 2. sentences known to beat a coarser code, 3. the provider's own code,
+ * 4. an errno, 5. other sentences, advice last, 6. the status, 7. a coarse code, 8. the name of a class, 9. single words.
+ * Nothing left: `UNKNOWN`.
+ */
+export function decide(evidence: Evidence, delay: StatedDelay): Verdict {
+  const verdict = firstVerdict(evidence);
+  if (verdict.code !== 'RATE_LIMITED' || delay.type === 'stated' || !daily.test(evidence.text))
+    return verdict;
+  return {
+    code: 'QUOTA_EXCEEDED',
+    by: verdict.by,
+    because: `${verdict.because}; it is a daily allowance and no wait is stated`,
+  };
+}
+
+const daily = /per[ -]?day\b|\bdaily\b|\b[rt]pd\b|today/;
+
+function firstVerdict(evidence: Evidence): Verdict {
+  const rules = wordingFor(evidence);
+  const core = withoutAdvice(evidence.text);
+  return (
+    planWindow(evidence) ??
+    timer(evidence) ??
+    neverFits(evidence) ??
+    cutAnswer(evidence) ??
+    wrongDocument(evidence) ??
+    withStructure(byWording(rules.overriding, core), evidence) ??
+    byId(evidence) ??
+    byErrno(evidence) ??
+    byWording(rules.plain, core) ??
+    (core === evidence.text ? undefined : byAdvice(rules, evidence)) ??
+    byStatus(evidence) ??
+    byCoarseId(evidence) ??
+    byName(evidence) ??
+    byWording(faintWording, evidence.text) ??
+    emptyAnswer(evidence) ?? { code: 'UNKNOWN', by: 'wording', because: 'nothing in it is known' }
+  );
+}
+
+/** A client's own timer has a code of its own; `terminated` beside it only says what it did. */
+function timer(evidence: Evidence): Verdict | undefined {
+  const verdict = byErrno(evidence);
+  return verdict?.code === 'TIMEOUT' ? verdict : undefined;
+}
+
+/** A subscription's window is used up: Anthropic says so in a header of its own, whatever the body says. */
+function planWindow({ headers }: Evidence): Verdict | undefined {
+  const name = Object.keys(headers).find(
+    (header) => /^anthropic-ratelimit-unified-.{0,20}status$/.test(header) && headers[header] === 'rejected',
+  );
+  return name === undefined
+    ? undefined
+    : { code: 'QUOTA_EXCEEDED', by: 'code', because: `the header ${name} says rejected` };
+}
+
+const limitAndRequested = /limit:? ([\d,]{1,12})(?: \/ \w+)?\b[^{}]{0,60}?requested:? ~?([\d,]{1,12})\b/;
+
+/** One request above a whole rate window: the stated wait can never help. */
+function neverFits({ text }: Evidence): Verdict | undefined {
+  const match = limitAndRequested.exec(text);
+  if (match === null) return undefined;
+  const [limit, requested] = [toNumber(match[1]), toNumber(match[2])];
+  if (!(requested > limit) || limit === 0) return undefined;
+  return {
+    code: 'REQUEST_TOO_LARGE',
+    by: 'wording',
+    because: `one request of ${requested} is above the whole limit of ${limit}`,
+  };
+}
+
+function toNumber(digits: string | undefined): number {
+  return Number((digits ?? '').replaceAll(',', ''));
+}
+
+const advice =
+  /,? (?:which )?(?:may|might|could) (?:indicate|be|mean|have)\b[^.!?|]{0,300}|(?:^|[.!?;|] )(?:please (?!retry|try|wait|slow)|visit |see |for more|to learn|learn more|contact |if you|you can |you may |need more|upgrade |consider |read more|refer to|go to|check |try (?!again))[^.!?|]{0,300}(?:[.!?](?= |$)|(?=\|)|$)/g;
+
+/** What happened, without what the provider advises: 'please add a payment method' does not make a rate limit a bill. */
+function withoutAdvice(text: string): string {
+  return /[.!?;|] /.test(text) ? text.replaceAll(advice, '. ').trim() : text;
+}
+
+/** Where only the advice tells what happened: 'Please pass a valid API key.' */
+function byAdvice(rules: WordingRules, evidence: Evidence): Verdict | undefined {
+  return (
+    withStructure(byWording(rules.overriding, evidence.text), evidence) ??
+    byWording(rules.plain, evidence.text)
+  );
+}
+
+/** Node's own words for an answer that stopped half way. */
+function cutAnswer({ errnos, text }: Evidence): Verdict | undefined {
+  if (!errnos.includes('ECONNRESET') || !/(?:^|\| )(?:error: )?aborted\b/.test(text)) return undefined;
+  return {
+    code: 'STREAM_INTERRUPTED',
+    by: 'errno',
+    because: 'the connection was reset while the answer was read',
+  };
+}
+
+/** A page with a good status is somebody else's: a login, a portal, a wrong base URL. Its words mean nothing to us. */
+function wrongDocument({ ids, status }: Evidence): Verdict | undefined {
+  if (!ids.includes('html') || status === undefined) return undefined;
+  // Firewalls answer 405 with a page of their own; an API would say it in its own format.
+  if (status === 405)
+    return { code: 'PERMISSION_DENIED', by: 'type', because: 'a web page came with status 405' };
+  if (status >= 300) return undefined;
+  return { code: 'INVALID_RESPONSE', by: 'type', because: `a web page came with status ${status}` };
+}
+
+function byWording(rules: readonly WordingRule[], text: string): Verdict | undefined {
+  if (text === '') return undefined;
+  // The rule's own sentence is quoted, not the text: words in lower case could hide a key from the redactor.
+  const rule = rules.find(({ pattern }) => pattern.test(text));
+  if (rule !== undefined) return { ...sign(rule), by: 'wording', because: `it reads like "${rule.seen}"` };
+  return undefined;
+}
+
+/** Where the provider's own code or the status says the same as its words, the structure gets the credit. */
+function withStructure(verdict: Verdict | undefined, evidence: Evidence): Verdict | undefined {
+  if (verdict === undefined) return undefined;
+  const structural = byId(evidence) ?? byStatus(evidence);
+  if (structural?.code !== verdict.code) return verdict;
+  return { ...verdict, by: structural.by, because: `${structural.because}, and ${verdict.because}` };
+}
+
+function byId({ ids, names, provider }: Evidence): Verdict | undefined {
+  for (const id of ids) {
+    const found = signOfId(id, provider);
+    if (found !== undefined) return { ...found, by: 'code', because: `the error code is "${id}"` };
+  }
+  for (const name of names) {
+    const found = codedName(name);
+    if (found !== undefined) return { ...found, by: 'code', because: `the exception is "${name}"` };
+  }
+  return undefined;
+}
+
+function byErrno({ errnos, status }: Evidence): Verdict | undefined {
+  if (status !== undefined && status >= 400) return undefined;
+  for (const errno of errnos) {
+    const found = signOfErrno(errno);
+    if (found !== undefined)
+      return { ...sign(found), by: 'errno', because: `the system's error code is ${errno}` };
+  }
+  return undefined;
+}
+
+function byStatus({ status }: Evidence): Verdict | undefined {
+  if (status === undefined) return undefined;
+  const found = signOfStatus(status);
+  return found === undefined ? undefined : { ...found, by: 'status', because: `the status is ${status}` };
+}
+
+function byCoarseId({ ids, names }: Evidence): Verdict | undefined {
+  for (const id of [...ids, ...names.filter((name) => name.endsWith('exception'))]) {
+    const found = coarseSignOfId(id);
+    if (found !== undefined) return { ...found, by: 'code', because: `the error code is "${id}"` };
+  }
+  return undefined;
+}
+
+/** A good status and still a failure: whatever came cannot have been an answer. */
+function emptyAnswer({ status }: Evidence): Verdict | undefined {
+  if (status === undefined || status < 200 || status >= 400) return undefined;
+  return {
+    code: 'INVALID_RESPONSE',
+    by: 'status',
+    because: `the status is ${status}, but what came is no answer`,
+  };
+}
+
+function byName({ names }: Evidence): Verdict | undefined {
+  for (const name of names) {
+    const found = signOfName(name);
+    if (found !== undefined) return { ...found, by: 'type', because: `the error's class is ${name}` };
+  }
+  return undefined;
+}
+
+function sign({ code, retryable }: Sign): Sign {
+  return retryable === undefined ? { code } : { code, retryable };
+}

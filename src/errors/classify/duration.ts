@@ -1,0 +1,55 @@
+/** Durations as providers write them: `1m47.5854s`, `6ms`, `19h14m47s`, `2 hours`, `5 days 10 hours`, `45 seconds`. */
+
+const unitMs: Readonly<Record<string, number>> = {
+  ms: 1,
+  millisecond: 1,
+  milliseconds: 1,
+  s: 1000,
+  sec: 1000,
+  secs: 1000,
+  second: 1000,
+  seconds: 1000,
+  m: 60_000,
+  min: 60_000,
+  mins: 60_000,
+  minute: 60_000,
+  minutes: 60_000,
+  h: 3_600_000,
+  hr: 3_600_000,
+  hrs: 3_600_000,
+  hour: 3_600_000,
+  hours: 3_600_000,
+  d: 86_400_000,
+  day: 86_400_000,
+  days: 86_400_000,
+  秒: 1000,
+  分钟: 60_000,
+  小时: 3_600_000,
+};
+
+const part =
+  /(\d{1,12}(?:\.\d{1,15})?) ?(milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|秒|分钟|小时)(?![a-z])[ ,]{0,2}(?:and )?/y;
+
+/** The longest wait that is believed; a larger number is a mistake of whoever sent it. */
+export const maxDelayMs = 1000 * 365.25 * 86_400_000;
+
+/** Reads a duration with units from the start of a text; `undefined` where there is none. */
+export function parseDuration(text: string, from = 0): number | undefined {
+  const { total, parts } = sumParts(text, from);
+  return parts === 0 ? undefined : believable(total);
+}
+
+function sumParts(text: string, from: number): { readonly total: number; readonly parts: number } {
+  let [total, parts] = [0, 0];
+  part.lastIndex = from;
+  for (let match = part.exec(text); match !== null && parts < 8; match = part.exec(text)) {
+    total += Number(match[1]) * (unitMs[match[2] ?? ''] ?? 0);
+    parts += 1;
+  }
+  return { total, parts };
+}
+
+/** A number of milliseconds that can be waited for: finite, not negative, not absurd. */
+export function believable(ms: number): number | undefined {
+  return Number.isFinite(ms) && ms >= 0 && ms <= maxDelayMs ? Math.ceil(ms) : undefined;
+}

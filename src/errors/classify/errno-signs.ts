@@ -1,0 +1,73 @@
+import type { Phase } from '../failure.ts';
+import type { Sign } from './verdict.ts';
+
+/** What a system's or a client's error code says about a connection, and how far it had come. */
+export interface ErrnoSign extends Sign {
+  readonly phase: Phase;
+}
+
+const connect = { code: 'NETWORK_ERROR', phase: 'connect' } as const;
+const lost = { code: 'NETWORK_ERROR', phase: 'headers' } as const;
+const untrusted = { code: 'NETWORK_ERROR', phase: 'connect', retryable: false } as const;
+
+const signs: Readonly<Record<string, ErrnoSign>> = {
+  ECONNREFUSED: connect,
+  ENOTFOUND: connect,
+  EAI_AGAIN: connect,
+  EAI_FAIL: connect,
+  EAI_NODATA: connect,
+  EHOSTUNREACH: connect,
+  EHOSTDOWN: connect,
+  ENETUNREACH: connect,
+  ENETDOWN: connect,
+  EADDRNOTAVAIL: connect,
+  EADDRINUSE: connect,
+  EPROTO: connect,
+  ECONNRESET: lost,
+  ECONNABORTED: lost,
+  EPIPE: lost,
+  ENOTCONN: lost,
+  ERR_STREAM_PREMATURE_CLOSE: { code: 'STREAM_INTERRUPTED', phase: 'body' },
+  ERR_NETWORK: lost,
+  ERR_SOCKET_CLOSED: lost,
+  ERR_SOCKET_CONNECTION_TIMEOUT: { code: 'TIMEOUT', phase: 'connect' },
+  ERR_HTTP2_STREAM_ERROR: lost,
+  ERR_HTTP2_SESSION_ERROR: lost,
+  ERR_HTTP2_GOAWAY_SESSION: lost,
+  ERR_INVALID_URL: { code: 'INVALID_REQUEST', phase: 'connect' },
+  ERR_INVALID_PROTOCOL: { code: 'INVALID_REQUEST', phase: 'connect' },
+  ERR_INVALID_CHAR: { code: 'INVALID_REQUEST', phase: 'connect' },
+  UND_ERR_SOCKET: lost,
+  UND_ERR_CLOSED: lost,
+  UND_ERR_DESTROYED: lost,
+  UND_ERR_CONNECT_TIMEOUT: { code: 'TIMEOUT', phase: 'connect' },
+  UND_ERR_HEADERS_TIMEOUT: { code: 'TIMEOUT', phase: 'headers' },
+  UND_ERR_BODY_TIMEOUT: { code: 'TIMEOUT', phase: 'body' },
+  UND_ERR_HEADERS_OVERFLOW: { code: 'INVALID_RESPONSE', phase: 'headers' },
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: { code: 'STREAM_INTERRUPTED', phase: 'body' },
+  UND_ERR_RES_EXCEEDED_MAX_SIZE: { code: 'INVALID_RESPONSE', phase: 'body' },
+  UND_ERR_PRX_TLS: untrusted,
+  UND_ERR_INVALID_ARG: { code: 'INVALID_REQUEST', phase: 'connect' },
+  ETIMEDOUT: { code: 'TIMEOUT', phase: 'connect' },
+  ESOCKETTIMEDOUT: { code: 'TIMEOUT', phase: 'headers' },
+  UND_ERR_ABORTED: { code: 'CANCELLED', phase: 'headers' },
+  ABORT_ERR: { code: 'CANCELLED', phase: 'headers' },
+  ERR_CANCELED: { code: 'CANCELLED', phase: 'headers' },
+  ERR_ABORTED: { code: 'CANCELLED', phase: 'headers' },
+};
+
+/** The sign of one code. Trust failures of TLS are never retryable; whatever a parser of HTTP says is a bad answer. */
+export function signOfErrno(errno: string): ErrnoSign | undefined {
+  if (Object.hasOwn(signs, errno)) return signs[errno];
+  if (isTrustFailure(errno)) return untrusted;
+  if (errno.startsWith('HPE_')) return { code: 'INVALID_RESPONSE', phase: 'parse' };
+  if (errno.startsWith('ERR_SSL_') || errno.startsWith('ERR_TLS_')) return connect;
+  return undefined;
+}
+
+const trustFailures =
+  /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|ERR_SSL_(?:WRONG_VERSION|UNSUPPORTED_PROTOCOL|TLSV1_ALERT_PROTOCOL|NO_CIPHERS)|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH)/;
+
+function isTrustFailure(errno: string): boolean {
+  return trustFailures.test(errno);
+}

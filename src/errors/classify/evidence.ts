@@ -1,0 +1,138 @@
+import { collectText } from './collect-body.ts';
+import { collectError } from './collect-error.ts';
+import { collectHeaders } from './collect-headers.ts';
+import { add, createCollector } from './collector.ts';
+import type { Collector, DelayField } from './collector.ts';
+import { canonicalProvider } from './provider-names.ts';
+
+/** What `classifyProviderFailure` is given. Whatever is known may be passed; nothing is required. */
+export interface ProviderFailureInput {
+  /** What the runtime called: `anthropic`, `openai`, `gemini` … */
+  readonly provider?: string;
+  readonly model?: string;
+  /** The HTTP status of the answer. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The body as received, or one event of a stream. */
+  readonly body?: string;
+  /** What was thrown, by a socket or by an SDK. */
+  readonly error?: unknown;
+  /** The wall clock in milliseconds, for dates in headers that come without a `Date` of their own. */
+  readonly now?: number;
+}
+
+/** All that a failed call left behind, sorted and bounded, innermost first where order matters. */
+export interface Evidence {
+  readonly provider: string;
+  /** The status that counts: the innermost one stated, else that of the answer. */
+  readonly status: number | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly ids: readonly string[];
+  /** The innermost code in its own spelling, for people. */
+  readonly errorType: string | undefined;
+  readonly names: readonly string[];
+  readonly errnos: readonly string[];
+  /** In their own spelling, outermost first. */
+  readonly messages: readonly string[];
+  /** All messages as the wording rules want them: lower case, without quotes and addresses, single spaces. */
+  readonly text: string;
+  readonly delays: readonly DelayField[];
+  readonly requestId: string | undefined;
+}
+
+export function gatherEvidence(input: ProviderFailureInput): Evidence {
+  const collector = createCollector();
+  const status = validStatus(input.status);
+  collectHeaders(collector.headers, input.headers);
+  const awsError = collector.headers['x-amzn-errortype'];
+  if (awsError !== undefined) add(collector.ids, awsError.split(':', 1)[0] ?? '');
+  if (input.error !== undefined && input.error !== null) collectError(collector, input.error);
+  if (typeof input.body === 'string') collectText(collector, input.body);
+  for (const message of collector.messages) collectNumbers(collector, message);
+  // An answer over HTTP has said all this in its own fields.
+  if (status === undefined || input.error !== undefined) {
+    for (const message of collector.messages) collectFromWords(collector, message);
+  }
+  return {
+    provider: canonicalProvider(input.provider),
+    status: collector.statuses.findLast((inner) => inner >= 400) ?? status ?? collector.statuses.at(-1),
+    headers: collector.headers,
+    ids: collector.ids.map((id) => id.toLowerCase()).toReversed(),
+    errorType: collector.ids.findLast((id) => id !== 'error' && id !== 'html'),
+    names: collector.names.toReversed(),
+    errnos: collector.errnos.toReversed(),
+    messages: collector.messages,
+    text: normalise([...collector.messages, ...collector.raw]),
+    delays: collector.delays,
+    requestId: collector.requestIds[0] ?? requestIdHeader(collector.headers),
+  };
+}
+
+const requestIdHeaders = [
+  'request-id',
+  'x-request-id',
+  'x-amzn-requestid',
+  'apim-request-id',
+  'x-goog-request-id',
+  'cf-ray',
+] as const;
+
+function requestIdHeader(headers: Readonly<Record<string, string>>): string | undefined {
+  return requestIdHeaders.map((name) => headers[name]).find((value) => value !== undefined);
+}
+
+function validStatus(status: unknown): number | undefined {
+  return typeof status === 'number' && Number.isInteger(status) && status >= 100 && status <= 999
+    ? status
+    : undefined;
+}
+
+const maxScanLength = 2000;
+const errnoInWords =
+  /\b(?:ECONN[A-Z]{2,}|ENOTFOUND|EAI_[A-Z]+|ETIMEDOUT|ESOCKETTIMEDOUT|EPIPE|EHOST[A-Z]+|ENET[A-Z]+|EADDR[A-Z]+|EPROTO|UND_ERR_[A-Z_]+|HPE_[A-Z_]+|CERT_[A-Z]+_[A-Z_]+|DEPTH_ZERO_[A-Z_]+|SELF_SIGNED_[A-Z_]+|UNABLE_TO_[A-Z_]+|ERR_(?:TLS|SSL|STREAM|SOCKET|HTTP2|CANCELED|BAD|INVALID|NETWORK|CONNECTION)[A-Z_]*)\b/g;
+const nameInWords = /\b[A-Za-z]{3,40}(?:Error|Exception|Timeout|Fault)\b/g;
+const numberInBrackets = /[([](\d{4,5})[)\]]|^(\d{4}): /g;
+const statusInWords =
+  /^\W{0,3}(?:[a-z_.]{0,60}(?:error|exception)\]?:? ){0,2}\W{0,3}(?:http )?([45]\d\d)\b(?![,.]?\d)|(?:status(?: ?code)?|error code|http(?:\/[\d.]{1,3})?|got status|api error|server error|client error|response code)(?: was)?[:=]? ?['(<]?([45]\d\d)\b/gi;
+const maxStatusScan = 600;
+
+/** A provider's own number, as in `insufficient balance (1008)` or `3040: capacity exceeded`. */
+function collectNumbers(collector: Collector, message: string): void {
+  for (const [, bracketed, leading] of message.slice(0, maxScanLength).matchAll(numberInBrackets)) {
+    add(collector.ids, bracketed ?? leading ?? '');
+  }
+}
+
+/** Errnos, class names and statuses that a wrapper left only in its text. */
+function collectFromWords(collector: Collector, message: string): void {
+  const head = message.slice(0, maxScanLength);
+  for (const [errno] of head.matchAll(errnoInWords)) add(collector.errnos, errno);
+  for (const [name] of head.matchAll(nameInWords)) add(collector.names, name.toLowerCase());
+  if (collector.statuses.length > 0) return; // An object's own field says it better than the words around it.
+  const status = [...head.slice(0, maxStatusScan).matchAll(statusInWords)].at(-1);
+  if (status !== undefined) add(collector.statuses, Number(status[1] ?? status[2]));
+}
+
+const maxNormalLength = 6000;
+
+/** What is matched by words: without quotes, for providers quote names in four ways, and without addresses to read more. */
+export function normalise(messages: readonly string[]): string {
+  const text = innermost(messages).join(' | ').toLowerCase();
+  const plain = text.includes('://') ? text.replaceAll(/https?:\/\/[^\s"'<>)\]]{1,300}/g, ' ') : text;
+  return plain
+    .replaceAll(/["'`\u2018\u2019\u201c\u201d]/g, '')
+    .replaceAll(/\s{2,}|[\n\t\r\u00a0]/g, ' ')
+    .trim();
+}
+
+const maxSentenceLength = 2000;
+
+/** As many messages as fit, counted from the innermost: a long wrapper must not push out what it wraps. */
+function innermost(messages: readonly string[]): readonly string[] {
+  const bounded = messages.map((message) => message.slice(0, maxSentenceLength));
+  const lengths = bounded.map((message) => message.length);
+  const first = lengths.findIndex(
+    (_, index) => lengths.slice(index).reduce((sum, length) => sum + length, 0) <= maxNormalLength,
+  );
+  return first === -1 ? [] : bounded.slice(first);
+}

@@ -1,0 +1,68 @@
+import type { FailureCode } from '../codes.ts';
+import type { Evidence } from './evidence.ts';
+
+/** The next step a person can take, where the evidence makes it more precise than the code's own text. */
+export function hintFor(code: FailureCode, evidence: Evidence): string | undefined {
+  if (code === 'AUTHENTICATION_ERROR') return keyHint(evidence.provider);
+  if (code === 'NETWORK_ERROR') return networkHint(evidence);
+  if (code === 'MODEL_NOT_FOUND' && evidence.provider === 'ollama')
+    return 'Pull the model first: ollama pull <model>.';
+  if (code === 'SERVER_ERROR' && /memory/.test(evidence.text)) {
+    return 'The host has too little memory for this model: free some, or choose a smaller model.';
+  }
+  if (code === 'INVALID_RESPONSE' && evidence.ids.includes('html')) {
+    return 'A web page answered instead of the API: check the base URL, and whether a proxy or a login page stands in between.';
+  }
+  return undefined;
+}
+
+/** The environment variable that usually holds the key. */
+const keyVariables: Readonly<Record<string, string>> = {
+  anthropic: 'ANTHROPIC_API_KEY',
+  openai: 'OPENAI_API_KEY',
+  'azure-openai': 'AZURE_OPENAI_API_KEY',
+  gemini: 'GEMINI_API_KEY',
+  mistral: 'MISTRAL_API_KEY',
+  groq: 'GROQ_API_KEY',
+  cohere: 'COHERE_API_KEY',
+  deepseek: 'DEEPSEEK_API_KEY',
+  openrouter: 'OPENROUTER_API_KEY',
+  together: 'TOGETHER_API_KEY',
+  fireworks: 'FIREWORKS_API_KEY',
+  xai: 'XAI_API_KEY',
+  perplexity: 'PERPLEXITY_API_KEY',
+  cerebras: 'CEREBRAS_API_KEY',
+  moonshot: 'MOONSHOT_API_KEY',
+  dashscope: 'DASHSCOPE_API_KEY',
+  zhipu: 'ZHIPU_API_KEY',
+  minimax: 'MINIMAX_API_KEY',
+  siliconflow: 'SILICONFLOW_API_KEY',
+  huggingface: 'HF_TOKEN',
+};
+
+function keyHint(provider: string): string | undefined {
+  const variable = Object.hasOwn(keyVariables, provider) ? keyVariables[provider] : undefined;
+  return variable === undefined ? undefined : `Check ${variable}: is it set, complete, and still valid?`;
+}
+
+function networkHint({ errnos, messages, text }: Evidence): string | undefined {
+  const words = messages.join('\n').slice(0, 2000);
+  if (errnos.some((errno) => errno === 'ENOTFOUND' || errno === 'EAI_AGAIN')) {
+    const host = /(?:ENOTFOUND|EAI_AGAIN) ([\w.-]{1,253})/.exec(words)?.[1];
+    const name = host === undefined ? 'The host of the base URL' : `The host "${host}"`;
+    return `${name} could not be looked up: check the base URL for a typing mistake, then the network.`;
+  }
+  if (errnos.includes('ECONNREFUSED')) {
+    const address = /ECONNREFUSED ([\w.:[\]-]{1,253})/.exec(words)?.[1];
+    return `Nothing listens${address === undefined ? ' there' : ` on ${address}`}: start the server, or check the base URL.`;
+  }
+  if (
+    /certificate|self.signed|altnames|x509/.test(text) ||
+    errnos.some((errno) => /CERT|SIGNED|UNABLE_TO/.test(errno))
+  ) {
+    return 'The certificate is not trusted: check the host name and the clock, or add your organisation’s root certificate with NODE_EXTRA_CA_CERTS.';
+  }
+  return /proxy/.test(text)
+    ? 'Check the proxy settings (HTTPS_PROXY, NO_PROXY) and its credentials.'
+    : undefined;
+}

@@ -1,0 +1,138 @@
+import type { DelayField } from './collector.ts';
+import { believable, parseDuration } from './duration.ts';
+import type { Evidence } from './evidence.ts';
+import { parseDate } from './header-date.ts';
+import { resetHeaderDelay } from './reset-headers.ts';
+
+/** What the payload itself asks for, where it says so, or what made it unusable. */
+export type StatedDelay =
+  | { readonly type: 'none' }
+  | { readonly type: 'stated'; readonly delayMs: number; readonly from: string }
+  | { readonly type: 'invalid'; readonly from: string; readonly value: string };
+
+/** In order: `retry-after-ms`, `retry-after`, the reset header of the exhausted limit, a field of the body, its words. */
+export function statedDelay(evidence: Evidence, now: number | undefined): StatedDelay {
+  const { headers } = evidence;
+  const clock = responseTime(headers, now);
+  const asked = [
+    retryAfterMsHeader(headers['retry-after-ms']),
+    retryAfterHeader(headers['retry-after'], clock),
+  ];
+  const stated = asked.find((delay) => delay?.type === 'stated');
+  if (stated !== undefined) return stated;
+  const reset = resetHeaderDelay(evidence, clock);
+  if (reset !== undefined) return { type: 'stated', ...reset };
+  const invalid = asked.find((delay) => delay !== undefined);
+  return fieldDelay(evidence.delays, clock) ?? wordDelay(evidence.text) ?? invalid ?? { type: 'none' };
+}
+
+/** The response's own clock: a date in a header is meant against it, not against ours. */
+function responseTime(
+  headers: Readonly<Record<string, string>>,
+  now: number | undefined,
+): number | undefined {
+  const date = parseDate(headers['date'] ?? '');
+  if (date !== undefined) return date;
+  return now !== undefined && Number.isFinite(now) ? now : undefined;
+}
+
+function retryAfterMsHeader(value: string | undefined): StatedDelay | undefined {
+  if (value === undefined) return undefined;
+  return delayOrInvalid('the header retry-after-ms', value, plainNumber(firstOf(value)));
+}
+
+function retryAfterHeader(value: string | undefined, clock: number | undefined): StatedDelay | undefined {
+  if (value === undefined) return undefined;
+  const from = 'the header retry-after';
+  const seconds = plainNumber(firstOf(value));
+  if (seconds !== undefined) return delayOrInvalid(from, value, seconds * 1000);
+  const duration = parseDuration(value.trim().toLowerCase());
+  if (duration !== undefined) return delayOrInvalid(from, value, duration);
+  const date = parseDate(value);
+  if (date === undefined || clock === undefined) return { type: 'invalid', from, value };
+  return delayOrInvalid(from, value, date - clock);
+}
+
+/** Two headers of the same name arrive joined: the first counts. A date holds a comma of its own. */
+function firstOf(value: string): string {
+  return value.split(',', 1)[0] ?? '';
+}
+
+function plainNumber(text: string): number | undefined {
+  const trimmed = text.trim();
+  return /^[+-]?\d{1,20}(?:\.\d{0,20})?$/.test(trimmed) ? Number(trimmed) : undefined;
+}
+
+function delayOrInvalid(from: string, value: string, ms: number | undefined): StatedDelay {
+  const delayMs = ms === undefined ? undefined : believable(ms);
+  return delayMs === undefined ? { type: 'invalid', from, value } : { type: 'stated', delayMs, from };
+}
+
+/** Fields of a body and how many milliseconds one of their units has. */
+const fieldUnits: Readonly<Record<string, number>> = {
+  retrydelay: 1000,
+  retryafter: 1000,
+  retryafterseconds: 1000,
+  retryaftersecs: 1000,
+  retryafterms: 1,
+  estimatedtime: 1000,
+  quotaresetdelay: 1000,
+  resetsinseconds: 1000,
+  resetseconds: 1000,
+};
+
+function fieldDelay(fields: readonly DelayField[], clock: number | undefined): StatedDelay | undefined {
+  for (const { key, value } of fields) {
+    const delayMs =
+      key === 'resetsat' ? untilEpoch(value, clock) : valueDelay(value, fieldUnits[key] ?? 1000);
+    if (delayMs !== undefined) return { type: 'stated', delayMs, from: `the field ${key} of the body` };
+  }
+  return undefined;
+}
+
+function valueDelay(value: string | number, unit: number): number | undefined {
+  const number = typeof value === 'number' ? value : plainNumber(value);
+  return number === undefined ? parseDuration(String(value).trim().toLowerCase()) : believable(number * unit);
+}
+
+function untilEpoch(value: string | number, clock: number | undefined): number | undefined {
+  const seconds = Number(value);
+  return clock === undefined ? undefined : believable(seconds * 1000 - clock);
+}
+
+// What a client did or planned by itself is not what the provider asks for: 'will retry in 8 seconds', 'connection reset'.
+// "Please try again in 1m47.5s", "retry after 20 seconds", "wait 0 seconds", "reset in 5 days 10 hours", "请在 30 秒后重试".
+const asking =
+  /\b(?:try(?: your request)? again|(?<!will |we |going to |about to )retry(?: your request)?|wait|(?<!connection )resets?|replenished|available(?: again)?|请在|等待)(?: again| after| in| for| at least| about| approximately| another| within)* (?=\d)/g;
+
+/** A wait that only holds once somebody has fixed something is none. */
+const conditional =
+  /\b(?:if you|once you|after (?:you|enabling|fixing|creating|updating)|recently|just (?:enabled|verified|created)|within the last|fixed|fill(?:ed)? (?:in|out)|form)\b/;
+
+const maxAsks = 6;
+
+// A field whose object was cut or garbled: `estimated_time:300.9`, `retrydelay: 40s`.
+const fieldInWords =
+  /\b(estimated_time|retrydelay|retry_delay|retry_after|resets_in_seconds):? ?(?:\{ ?seconds: ?)?(\d{1,9}(?:\.\d{1,15})?)(m?s)?\b/;
+
+function wordDelay(text: string): StatedDelay | undefined {
+  const field = fieldInWords.exec(text);
+  if (field !== null) {
+    const delayMs = believable(Number(field[2]) * (field[3] === 'ms' ? 1 : 1000));
+    if (delayMs !== undefined) return { type: 'stated', delayMs, from: `the field ${field[1]}` };
+  }
+  let asks = 0;
+  for (const match of text.matchAll(asking)) {
+    asks += 1;
+    if (asks > maxAsks) break;
+    const sentence =
+      text
+        .slice(Math.max(0, match.index - 120), match.index)
+        .split(/[.!?;] /)
+        .at(-1) ?? '';
+    if (conditional.test(sentence)) continue;
+    const delayMs = parseDuration(text, match.index + match[0].length);
+    if (delayMs !== undefined) return { type: 'stated', delayMs, from: 'its words' };
+  }
+  return undefined;
+}

@@ -1,0 +1,24 @@
+import type { FailureCode } from '../codes.ts';
+import type { ClassifiedBy } from '../failure.ts';
+
+/** What a table knows about one sign of failure. Without `retryable` the code's own default holds. */
+export interface Sign {
+  readonly code: FailureCode;
+  readonly retryable?: boolean;
+}
+
+/** A decision and what it rests on. */
+export interface Verdict extends Sign {
+  readonly by: ClassifiedBy;
+  /** In words, for `context.because`. */
+  readonly because: string;
+}
+
+/** A sentence that means one thing. `seen` is the sentence it was learnt from: a test holds the pattern to it. */
+export interface WordingRule extends Sign {
+  /** Matched against normalised words: lower case, no quotes, no addresses, single spaces. Must be linear. */
+  readonly pattern: RegExp;
+  readonly seen: string;
+  /** Means this even where the provider's own error code says something coarser. */
+  readonly overrides?: true;
+}

@@ -1,0 +1,272 @@
+// Table: what each failure says to its three readers. The compiler asks for a row per code.
+
+import type { FailureCode } from './codes.ts';
+
+interface CodeTexts {
+  /** What the code means; also the text of docs/errors.md. */
+  readonly forDeveloper: string;
+  /** What happened, and what to do next. `{Provider}`, `{model}`, `{tool}`, `{subject}` and `{message}` are filled in. */
+  readonly forPerson: { readonly what: string; readonly next: string };
+  /** What to change, with the same placeholders. */
+  readonly forModel: string;
+}
+
+export const codeTexts: Readonly<Record<FailureCode, CodeTexts>> = {
+  AUTHENTICATION_ERROR: {
+    forDeveloper: 'The credential is missing, wrong, expired or of the wrong kind.',
+    forPerson: {
+      what: '{Provider} did not accept the API key.',
+      next: 'Check that the key is set, complete and still valid, then run again.',
+    },
+    forModel:
+      'The model service refused the credentials. Nothing in the request can change that; do not repeat it.',
+  },
+  PERMISSION_DENIED: {
+    forDeveloper:
+      'The credential is fine, the act is forbidden: region, scope, switched-off account, model access, firewall, file rights.',
+    forPerson: {
+      what: '{Subject} refused access.',
+      next: 'Ask whoever manages the account or the files for access; trying again will not help.',
+    },
+    forModel:
+      'Access was refused: {message}. Do not repeat the same act; choose another way or say that it is not allowed.',
+  },
+  MODEL_NOT_FOUND: {
+    forDeveloper: 'The model is unknown or retired, or this credential cannot see it.',
+    forPerson: {
+      what: '{Provider} does not offer {model} to this account.',
+      next: 'Check the spelling of the model name, or choose another model.',
+    },
+    forModel: 'The model asked for does not exist or may not be used. Do not ask for it again.',
+  },
+  MODEL_LOADING: {
+    forDeveloper: 'The server is up, but the model is still being loaded (cold start).',
+    forPerson: {
+      what: '{Provider} is still loading {model}.',
+      next: 'Wait a minute and run again.',
+    },
+    forModel: 'The model is still loading. The same request may succeed a little later.',
+  },
+  RATE_LIMITED: {
+    forDeveloper:
+      'An allowance that refills by itself is used up: requests, tokens or parallel calls in a window.',
+    forPerson: {
+      what: '{Subject} is limiting how fast requests may come.',
+      next: 'If this happens often, send less at once or ask the provider for a higher limit.',
+    },
+    forModel: 'Too many requests in a short time. Wait before doing this again, or do it less often.',
+  },
+  QUOTA_EXCEEDED: {
+    forDeveloper:
+      'Money, credits, a plan window or a daily allowance is used up. Waiting a little does not help.',
+    forPerson: {
+      what: 'The account at {Provider} has used up its credit or its plan.',
+      next: "Top it up or raise the limit in the provider's billing settings, then run again.",
+    },
+    forModel: 'The account has no allowance left. Nothing in the request can change that; do not repeat it.',
+  },
+  OVERLOADED: {
+    forDeveloper: "The provider's own load or lack of capacity, whatever the status said.",
+    forPerson: {
+      what: '{Provider} is overloaded.',
+      next: "If it goes on, look at the provider's status page or use another model.",
+    },
+    forModel: 'The service is overloaded. The same request may succeed later.',
+  },
+  SERVER_ERROR: {
+    forDeveloper: 'The other side failed: 5xx, a broken gateway, or a host that cannot run the model.',
+    forPerson: {
+      what: '{Subject} had an internal error.',
+      next: "If it goes on, look at the provider's status page.",
+    },
+    forModel: 'The service had an internal error. The same request may succeed later.',
+  },
+  NETWORK_ERROR: {
+    forDeveloper: 'No connection, or it was lost before an answer began: DNS, refused, reset, TLS.',
+    forPerson: {
+      what: 'Cannot connect to {subject}.',
+      next: 'Check the network, the address and any proxy.',
+    },
+    forModel: 'The connection failed: {message}. The same act may succeed later.',
+  },
+  TIMEOUT: {
+    forDeveloper: 'A timer fired, ours or theirs; 408, 504, 522 and 524 too.',
+    forPerson: {
+      what: '{Subject} did not answer in time.',
+      next: 'If it goes on, ask for less at once or raise the time limit.',
+    },
+    forModel: '{Subject} did not finish in time. Ask for less at once, or try another way.',
+  },
+  CONTEXT_LENGTH_EXCEEDED: {
+    forDeveloper: "The prompt, with the output asked for, is longer than the model's window.",
+    forPerson: {
+      what: 'The conversation has grown too long for {model}.',
+      next: 'Shorten it, start a new one, or use a model with a larger window.',
+    },
+    forModel: 'The input is longer than the context window. Send less text.',
+  },
+  REQUEST_TOO_LARGE: {
+    forDeveloper: 'Too many bytes, too large an image or file, or one request above a whole rate window.',
+    forPerson: {
+      what: 'The request is larger than {Provider} accepts.',
+      next: 'Send a smaller text, image or file; waiting will not help.',
+    },
+    forModel: 'The request is too large. Send a smaller text, image or file.',
+  },
+  CONTENT_FILTERED: {
+    forDeveloper: "The input or the output was blocked by the provider's content rules.",
+    forPerson: {
+      what: "{Provider}'s content filter blocked this.",
+      next: 'Put it in other words, or use another model.',
+    },
+    forModel: 'The content filter blocked this. Do not repeat it in the same words.',
+  },
+  INVALID_REQUEST: {
+    forDeveloper:
+      'A parameter, a schema, the order of messages or an unsupported feature. The request itself must change.',
+    forPerson: {
+      what: '{Provider} could not accept the request.',
+      next: 'This is a mistake in the program or its settings; show the developer details to whoever maintains it.',
+    },
+    forModel: 'The request was not valid: {message}. Change it before trying again.',
+  },
+  INVALID_RESPONSE: {
+    forDeveloper:
+      'The answer could not be read: not the promised format, cut JSON, a page instead of data, or empty.',
+    forPerson: {
+      what: '{Provider} sent an answer that could not be read.',
+      next: 'If it goes on, check that the base URL really is the API and not a web page or a proxy.',
+    },
+    forModel: 'The answer could not be read. The same request may succeed when tried again.',
+  },
+  STREAM_INTERRUPTED: {
+    forDeveloper:
+      'The answer had begun and was cut off without a stated reason. What arrived is not an answer.',
+    forPerson: {
+      what: 'The answer from {Provider} was cut off.',
+      next: 'If it goes on, check the network and any proxy in between.',
+    },
+    forModel: 'The answer was cut off before its end. What arrived is incomplete.',
+  },
+  TOOL_CALL_INVALID: {
+    forDeveloper:
+      'The model emitted a bad tool call (retryable), or calls and results in the history do not pair (not).',
+    forPerson: {
+      what: '{Model} used a tool in a way that {Provider} could not accept.',
+      next: 'If it happens again, start a new conversation; the history may be damaged.',
+    },
+    forModel: 'The tool call was not valid. Call a listed tool with arguments that fit its schema.',
+  },
+  TOOL_EXECUTION_ERROR: {
+    forDeveloper: 'The tool ran and threw something that says no more about itself.',
+    forPerson: {
+      what: '{Tool} failed.',
+      next: 'The developer details say why.',
+    },
+    forModel: '{Tool} failed: {message}. Correct the call, use another tool, or say what could not be done.',
+  },
+  VALIDATION_ERROR: {
+    forDeveloper: 'Values did not fit their schema.',
+    forPerson: {
+      what: '{Tool} was called with values that do not fit.',
+      next: 'Say more precisely what you want, or show the developer details to whoever maintains the tool.',
+    },
+    forModel: 'The arguments for {tool} are not valid: {message}. Correct them and call it again.',
+  },
+  SERIALIZATION_ERROR: {
+    forDeveloper: 'A value cannot be written as JSON: circular, BigInt, or not cloneable.',
+    forPerson: {
+      what: '{Tool} returned something that cannot be stored.',
+      next: 'Show the developer details to whoever maintains the tool.',
+    },
+    forModel: '{Tool} ran, but its result could not be encoded. Do not assume that it did nothing.',
+  },
+  IO_ERROR: {
+    forDeveloper: 'A file, a disk or a process could not be used: full, busy, too many open, read-only.',
+    forPerson: {
+      what: '{Tool} could not read or write.',
+      next: 'Check free space and the rights of the file named in the details.',
+    },
+    forModel: 'Reading or writing failed: {message}. Choose another file or say what could not be done.',
+  },
+  NOT_FOUND: {
+    forDeveloper: 'A file or another thing the tool was asked for does not exist.',
+    forPerson: {
+      what: '{Tool} did not find what it was asked for.',
+      next: 'Check the name or the path.',
+    },
+    forModel: 'Not found: {message}. Look up the right name before trying again.',
+  },
+  STORAGE_NOT_FOUND: {
+    forDeveloper: 'The file, database or record does not exist or cannot be opened.',
+    forPerson: {
+      what: 'The saved data was not found.',
+      next: 'Check the path and the id.',
+    },
+    forModel: 'The saved data was not found.',
+  },
+  STORAGE_CORRUPT: {
+    forDeveloper: 'The stored data is damaged or is not a database.',
+    forPerson: {
+      what: 'The saved data is damaged.',
+      next: 'Keep the file as it is and restore a backup; nothing was overwritten.',
+    },
+    forModel: 'The saved data is damaged and cannot be used.',
+  },
+  STORAGE_LOCKED: {
+    forDeveloper: 'Another process holds the database.',
+    forPerson: {
+      what: 'Another process is using the saved data.',
+      next: 'Wait for it, or stop it, and run again.',
+    },
+    forModel: 'The saved data is in use. The same act may succeed later.',
+  },
+  STORAGE_FULL: {
+    forDeveloper: 'No space, or the quota of the disk is used up.',
+    forPerson: {
+      what: 'The disk is full.',
+      next: 'Free some space, then go on; nothing that was saved is lost.',
+    },
+    forModel: 'The disk is full. Nothing more can be saved.',
+  },
+  STORAGE_IO: {
+    forDeveloper: 'Reading or writing the store failed: I/O error, read-only, too many open files.',
+    forPerson: {
+      what: 'The saved data could not be read or written.',
+      next: 'Check the disk and the rights of the file.',
+    },
+    forModel: 'The saved data could not be read or written.',
+  },
+  CONFIG_ERROR: {
+    forDeveloper: 'A setting, an option or an argument is wrong. Nothing was started.',
+    forPerson: {
+      what: 'A setting is wrong: {message}.',
+      next: 'Correct it and run again; nothing was started.',
+    },
+    forModel: 'A setting is wrong: {message}.',
+  },
+  CANCELLED: {
+    forDeveloper: 'The caller gave it up. It is a wish, not a fault: never retried, never a success.',
+    forPerson: {
+      what: 'This was cancelled.',
+      next: 'Nothing more is done.',
+    },
+    forModel: 'This was cancelled by the person. Do not start it again by yourself.',
+  },
+  INTERNAL: {
+    forDeveloper: 'A defect: an assertion or a programming error. Never retried, never explained away.',
+    forPerson: {
+      what: 'The program has a defect and stopped.',
+      next: 'Show the developer details to whoever maintains it.',
+    },
+    forModel: 'The program has a defect. Do not try again.',
+  },
+  UNKNOWN: {
+    forDeveloper: 'Nothing to decide on. Not retried, because nothing says that it would help.',
+    forPerson: {
+      what: 'Something went wrong that could not be identified.',
+      next: 'The developer details hold all that is known.',
+    },
+    forModel: 'Something went wrong that could not be identified. Do not repeat the same act blindly.',
+  },
+};

@@ -1,0 +1,97 @@
+// Table: every failure code, once. Types, classes, texts, docs/errors.md and exit codes follow from it.
+
+/** The part of Rerail in which a failure arose. It decides the class that is thrown. */
+export const origins = [
+  'model',
+  'tool',
+  'agent',
+  'context',
+  'output',
+  'flow',
+  'hook',
+  'storage',
+  'durable',
+  'mcp',
+  'embedding',
+  'sandbox',
+  'registry',
+  'config',
+] as const;
+
+export type Origin = (typeof origins)[number];
+
+/** How far a failure reaches: from 'the same step may be tried again' to 'the run is broken'. */
+export const severities = ['retriable', 'replanning', 'critical', 'fatal'] as const;
+
+export type Severity = (typeof severities)[number];
+
+interface Traits {
+  /** The default. A failure may know better and says so in its own `retryable`. */
+  readonly retryable: boolean;
+  /** The severity when it is not retryable; a retryable failure is always `retriable`. */
+  readonly severity: Severity;
+  /** What a server built on Rerail should answer its own client with. */
+  readonly httpStatus: number;
+  /** What a command line ends with. */
+  readonly exitCode: number;
+  /** Where the code arises. */
+  readonly origins: readonly Origin[];
+}
+
+/** Exit codes by kind of failure: a script can tell 'fix the key' from 'try again later'. */
+export const exitCodes = {
+  unknown: 1,
+  usage: 2,
+  credentials: 10,
+  quota: 11,
+  busy: 12,
+  connection: 13,
+  request: 14,
+  filtered: 15,
+  response: 16,
+  tool: 20,
+  storage: 30,
+  internal: 70,
+  cancelled: 130,
+} as const;
+
+const modelSide = ['model', 'embedding'] as const;
+
+// prettier-ignore
+export const failureTraits = {
+  AUTHENTICATION_ERROR:    { retryable: false, severity: 'critical',   httpStatus: 502, exitCode: exitCodes.credentials,  origins: modelSide },
+  PERMISSION_DENIED:       { retryable: false, severity: 'critical',   httpStatus: 403, exitCode: exitCodes.credentials,  origins: ['model', 'embedding', 'tool', 'sandbox'] },
+  MODEL_NOT_FOUND:         { retryable: false, severity: 'critical',   httpStatus: 502, exitCode: exitCodes.request,      origins: modelSide },
+  MODEL_LOADING:           { retryable: true,  severity: 'critical',   httpStatus: 503, exitCode: exitCodes.busy,         origins: modelSide },
+  RATE_LIMITED:            { retryable: true,  severity: 'critical',   httpStatus: 429, exitCode: exitCodes.busy,         origins: ['model', 'embedding', 'tool', 'mcp'] },
+  QUOTA_EXCEEDED:          { retryable: false, severity: 'critical',   httpStatus: 502, exitCode: exitCodes.quota,        origins: modelSide },
+  OVERLOADED:              { retryable: true,  severity: 'critical',   httpStatus: 503, exitCode: exitCodes.busy,         origins: modelSide },
+  SERVER_ERROR:            { retryable: true,  severity: 'critical',   httpStatus: 502, exitCode: exitCodes.connection,   origins: ['model', 'embedding', 'tool', 'mcp'] },
+  NETWORK_ERROR:           { retryable: true,  severity: 'critical',   httpStatus: 502, exitCode: exitCodes.connection,   origins: ['model', 'embedding', 'tool', 'mcp', 'storage'] },
+  TIMEOUT:                 { retryable: true,  severity: 'critical',   httpStatus: 504, exitCode: exitCodes.connection,   origins: ['model', 'embedding', 'tool', 'agent', 'hook', 'mcp', 'storage', 'sandbox', 'durable'] },
+  CONTEXT_LENGTH_EXCEEDED: { retryable: false, severity: 'replanning', httpStatus: 413, exitCode: exitCodes.request,      origins: modelSide },
+  REQUEST_TOO_LARGE:       { retryable: false, severity: 'replanning', httpStatus: 413, exitCode: exitCodes.request,      origins: modelSide },
+  CONTENT_FILTERED:        { retryable: false, severity: 'critical',   httpStatus: 422, exitCode: exitCodes.filtered,     origins: modelSide },
+  INVALID_REQUEST:         { retryable: false, severity: 'critical',   httpStatus: 502, exitCode: exitCodes.request,      origins: modelSide },
+  INVALID_RESPONSE:        { retryable: true,  severity: 'critical',   httpStatus: 502, exitCode: exitCodes.response,     origins: ['model', 'embedding', 'mcp'] },
+  STREAM_INTERRUPTED:      { retryable: true,  severity: 'critical',   httpStatus: 502, exitCode: exitCodes.connection,   origins: modelSide },
+  TOOL_CALL_INVALID:       { retryable: true,  severity: 'replanning', httpStatus: 502, exitCode: exitCodes.response,     origins: modelSide },
+  TOOL_EXECUTION_ERROR:    { retryable: false, severity: 'replanning', httpStatus: 500, exitCode: exitCodes.tool,         origins: ['tool'] },
+  VALIDATION_ERROR:        { retryable: false, severity: 'replanning', httpStatus: 422, exitCode: exitCodes.tool,         origins: ['tool'] },
+  SERIALIZATION_ERROR:     { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.tool,         origins: ['tool', 'storage'] },
+  IO_ERROR:                { retryable: false, severity: 'replanning', httpStatus: 500, exitCode: exitCodes.tool,         origins: ['tool', 'sandbox'] },
+  NOT_FOUND:               { retryable: false, severity: 'replanning', httpStatus: 404, exitCode: exitCodes.tool,         origins: ['tool'] },
+  STORAGE_NOT_FOUND:       { retryable: false, severity: 'critical',   httpStatus: 404, exitCode: exitCodes.storage,      origins: ['storage'] },
+  STORAGE_CORRUPT:         { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.storage,      origins: ['storage'] },
+  STORAGE_LOCKED:          { retryable: true,  severity: 'critical',   httpStatus: 503, exitCode: exitCodes.storage,      origins: ['storage'] },
+  STORAGE_FULL:            { retryable: false, severity: 'critical',   httpStatus: 507, exitCode: exitCodes.storage,      origins: ['storage'] },
+  STORAGE_IO:              { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.storage,      origins: ['storage'] },
+  CONFIG_ERROR:            { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.usage,        origins: ['config'] },
+  CANCELLED:               { retryable: false, severity: 'critical',   httpStatus: 499, exitCode: exitCodes.cancelled,    origins: ['agent', 'model', 'embedding', 'tool', 'durable', 'mcp'] },
+  INTERNAL:                { retryable: false, severity: 'fatal',      httpStatus: 500, exitCode: exitCodes.internal,     origins: ['agent'] },
+  UNKNOWN:                 { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.unknown,      origins },
+} as const satisfies Record<string, Traits>;
+
+export type FailureCode = keyof typeof failureTraits;
+
+export const failureCodes = Object.keys(failureTraits) as readonly FailureCode[]; // Object.keys loses the key type.

@@ -1,0 +1,151 @@
+import { isRecord } from '../base/json.ts';
+import { toPlainJson } from '../base/plain-json.ts';
+import { failureTraits, origins } from './codes.ts';
+import type { FailureCode } from './codes.ts';
+import { classifiers, createFailure, phases, sideEffects } from './failure.ts';
+import type { Cause, Failure, FailureDetails, ProviderFacts } from './failure.ts';
+
+/** The version of the document. A reader refuses a newer one; a new field does not raise it, a changed meaning does. */
+export const failureDocumentVersion = 1;
+
+/** A failure as it travels: through a worker, an HTTP body or a file. */
+export interface FailureDocument {
+  readonly type: 'rerail.failure';
+  readonly version: typeof failureDocumentVersion;
+  /** The family class, for readers without the table. */
+  readonly name: string;
+  readonly failure: Failure;
+}
+
+export function toFailureDocument(failure: Failure, name: string): FailureDocument {
+  return { type: 'rerail.failure', version: failureDocumentVersion, name, failure };
+}
+
+type Parsed =
+  | { readonly type: 'valid'; readonly failure: Failure }
+  | { readonly type: 'invalid'; readonly failure: Failure };
+
+/** Reads a document from outside. A code this version does not know becomes `UNKNOWN` and is kept in `context.unknownCode`. */
+export function parseFailureDocument(given: unknown): Parsed {
+  const document = toPlainJson(given);
+  const problem = documentProblem(document);
+  if (problem !== undefined) return { type: 'invalid', failure: invalidDocument(problem) };
+  // documentProblem has looked at each field.
+  const { failure } = document as unknown as {
+    readonly failure: Omit<Failure, 'code'> & { readonly code: string };
+  };
+  const fields = pickFields(failure);
+  if (isKnownCode(failure.code)) return { type: 'valid', failure: createFailure(failure.code, fields) };
+  return {
+    type: 'valid',
+    failure: createFailure('UNKNOWN', {
+      ...fields,
+      retryable: false,
+      context: { ...failure.context, unknownCode: failure.code },
+    }),
+  };
+}
+
+function isKnownCode(code: string): code is FailureCode {
+  return Object.hasOwn(failureTraits, code);
+}
+
+function documentProblem(document: unknown): string | undefined {
+  if (!isRecord(document)) return `expected an object, got ${describe(document)}`;
+  if (document['type'] !== 'rerail.failure')
+    return `"type" must be "rerail.failure", got ${describe(document['type'])}`;
+  if (document['version'] !== failureDocumentVersion) {
+    return `"version" must be ${failureDocumentVersion}, got ${describe(document['version'])}; a newer Rerail may have written it`;
+  }
+  const failure = document['failure'];
+  if (!isRecord(failure)) return `"failure" must be an object, got ${describe(failure)}`;
+  for (const [field, check] of Object.entries(fieldChecks)) {
+    if (!check.test(failure[field]))
+      return `"failure.${field}" must be ${check.expected}, got ${describe(failure[field])}`;
+  }
+  return undefined;
+}
+
+interface FieldCheck {
+  readonly expected: string;
+  readonly test: (value: unknown) => boolean;
+}
+
+const text: FieldCheck = { expected: 'a string', test: (value) => typeof value === 'string' };
+const optionalText: FieldCheck = {
+  expected: 'a string or absent',
+  test: (value) => value === undefined || text.test(value),
+};
+
+const fieldChecks: Readonly<Record<keyof Failure, FieldCheck>> = {
+  code: text,
+  origin: oneOf(origins),
+  message: text,
+  retryable: { expected: 'true or false', test: (value) => typeof value === 'boolean' },
+  retryAfterMs: {
+    expected: 'a number of milliseconds, zero or more',
+    test: (value) => value === undefined || (Number.isFinite(value) && Number(value) >= 0),
+  },
+  phase: optionally(oneOf(phases)),
+  sideEffect: optionally(oneOf(sideEffects)),
+  provider: {
+    expected: 'an object of provider facts',
+    test: (value) => value === undefined || isProviderFacts(value),
+  },
+  classifiedBy: oneOf(classifiers),
+  hint: optionalText,
+  context: { expected: 'an object', test: isRecord },
+  causes: { expected: 'a list of causes', test: (value) => Array.isArray(value) && value.every(isCause) },
+};
+
+function oneOf(values: readonly string[]): FieldCheck {
+  return {
+    expected: `one of ${values.join(', ')}`,
+    test: (value) => typeof value === 'string' && values.includes(value),
+  };
+}
+
+function optionally(check: FieldCheck): FieldCheck {
+  return {
+    expected: `${check.expected}, or absent`,
+    test: (value) => value === undefined || check.test(value),
+  };
+}
+
+function isProviderFacts(value: unknown): value is ProviderFacts {
+  if (!isRecord(value)) return false;
+  const statusCode = value['statusCode'];
+  if (statusCode !== undefined && !Number.isFinite(statusCode)) return false;
+  return ['provider', 'model', 'requestId', 'errorType'].every((field) => optionalText.test(value[field]));
+}
+
+function isCause(value: unknown): value is Cause {
+  return (
+    isRecord(value) &&
+    text.test(value['name']) &&
+    text.test(value['message']) &&
+    optionalText.test(value['code'])
+  );
+}
+
+/** Only the fields of the table: whatever else a document carries is left behind. */
+function pickFields(failure: object): FailureDetails {
+  const fields = Object.entries(failure).filter(
+    ([field]) => field !== 'code' && Object.hasOwn(fieldChecks, field),
+  );
+  return Object.fromEntries(fields) as unknown as FailureDetails; // Each field has passed its check.
+}
+
+function invalidDocument(problem: string): Failure {
+  return createFailure('SERIALIZATION_ERROR', {
+    origin: 'agent',
+    message: `Cannot read a failure document: ${problem}`,
+    phase: 'parse',
+  });
+}
+
+function describe(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 80));
+  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value);
+  return value === undefined ? 'nothing' : typeof value;
+}

@@ -1,0 +1,138 @@
+import { defined } from '../base/defined.ts';
+import type { Json } from '../base/json.ts';
+import { toPlainJson } from '../base/plain-json.ts';
+import { redact, redactJson } from '../base/redact.ts';
+import { boundText } from '../base/text.ts';
+import { failureTraits } from './codes.ts';
+import type { FailureCode, Origin, Severity } from './codes.ts';
+
+/** How far the attempt had come. After `connect` the other side may have acted. */
+export const phases = ['connect', 'headers', 'body', 'parse', 'execute', 'commit'] as const;
+export type Phase = (typeof phases)[number];
+
+/** Whether the attempt may have changed something outside. */
+export const sideEffects = ['none', 'possible', 'certain'] as const;
+export type SideEffect = (typeof sideEffects)[number];
+
+/** What decided the code: `declared` by whoever made the failure, or the kind of evidence it was read from. */
+export const classifiers = ['declared', 'type', 'code', 'status', 'errno', 'wording'] as const;
+export type ClassifiedBy = (typeof classifiers)[number];
+
+/** Who answered, as far as known. */
+export interface ProviderFacts {
+  readonly provider?: string;
+  readonly model?: string;
+  readonly statusCode?: number;
+  readonly requestId?: string;
+  readonly errorType?: string;
+}
+
+/** One link of the chain of causes, without its stack. */
+export interface Cause {
+  readonly name: string;
+  readonly message: string;
+  readonly code?: string;
+}
+
+/** What went wrong, as plain data: serialisable, redacted and bounded. It carries no prompt, no header and no key. */
+export interface Failure {
+  readonly code: FailureCode;
+  readonly origin: Origin;
+  /** For a developer: what was attempted, why not, the value seen. */
+  readonly message: string;
+  /** A fact, decided at the source: the same attempt, unchanged, may succeed later. */
+  readonly retryable: boolean;
+  /** What the other side asked for, never shortened. Zero is a value. */
+  readonly retryAfterMs?: number;
+  readonly phase?: Phase;
+  readonly sideEffect?: SideEffect;
+  readonly provider?: ProviderFacts;
+  readonly classifiedBy: ClassifiedBy;
+  /** The next step a person can take. */
+  readonly hint?: string;
+  /** Which agent, tool, field, limit, elapsed time. `because` says in words what decided the code. */
+  readonly context: Readonly<Record<string, Json>>;
+  /** Outermost first, at most eight. */
+  readonly causes: readonly Cause[];
+}
+
+/** What the maker of a failure must and may say; the rest comes from the table. */
+export interface FailureDetails extends Partial<Omit<Failure, 'code' | 'message'>> {
+  readonly message: string;
+}
+
+const maxMessageLength = 2000;
+const redactionMargin = 4000;
+const maxCauses = 8;
+const maxCauseLength = 500;
+
+/** Makes a failure from the table: fills in its defaults, redacts and bounds every text, and freezes it. */
+export function createFailure(code: FailureCode, details: FailureDetails): Failure {
+  const traits = failureTraits[code];
+  return Object.freeze(
+    defined({
+      code,
+      origin: details.origin ?? traits.origins[0],
+      message: clean(details.message, maxMessageLength),
+      retryable: details.retryable ?? traits.retryable,
+      retryAfterMs: details.retryAfterMs,
+      phase: details.phase,
+      sideEffect: details.sideEffect,
+      provider: details.provider === undefined ? undefined : cleanProvider(details.provider),
+      classifiedBy: details.classifiedBy ?? 'declared',
+      hint: details.hint === undefined ? undefined : clean(details.hint, maxMessageLength),
+      context: Object.freeze(cleanContext(details.context ?? {})),
+      causes: Object.freeze((details.causes ?? []).slice(0, maxCauses).map(cleanCause)),
+    }),
+  );
+}
+
+/** Derived, never stored: a retryable failure is `retriable`, the rest is as the table says. */
+export function severityOf(failure: Pick<Failure, 'code' | 'retryable'>): Severity {
+  return failure.retryable ? 'retriable' : failureTraits[failure.code].severity;
+}
+
+/** Redacts first and cuts then: a key that is cut in half no longer looks like one. */
+function clean(text: string, maxLength: number): string {
+  const window = maxLength + redactionMargin;
+  const head = text.length <= window ? text : withoutLastWord(text.slice(0, window));
+  return boundText(redact(head), maxLength);
+}
+
+/** The word at the edge of the window may be half a secret. A word that fills the margin is dropped as far as it reaches. */
+function withoutLastWord(text: string): string {
+  const end = Math.max(text.lastIndexOf(' '), text.lastIndexOf('\n'));
+  return text.slice(0, Math.max(end, text.length - redactionMargin, 0));
+}
+
+function cleanProvider(facts: ProviderFacts): ProviderFacts {
+  return Object.freeze(
+    defined({
+      provider: cleanOptional(facts.provider),
+      model: cleanOptional(facts.model),
+      statusCode: facts.statusCode,
+      requestId: cleanOptional(facts.requestId),
+      errorType: cleanOptional(facts.errorType),
+    }),
+  );
+}
+
+function cleanOptional(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : clean(text, 200);
+}
+
+function cleanContext(context: Readonly<Record<string, Json>>): Readonly<Record<string, Json>> {
+  const cleaned = redactJson(toPlainJson(context));
+  // An object stays an object: redactJson keeps the shape of what it is given.
+  return cleaned as Readonly<Record<string, Json>>;
+}
+
+function cleanCause(cause: Cause): Cause {
+  return Object.freeze(
+    defined({
+      name: clean(cause.name, 200),
+      message: clean(cause.message, maxCauseLength),
+      code: cleanOptional(cause.code),
+    }),
+  );
+}

@@ -1,0 +1,110 @@
+import { unreachable } from '../base/assert.ts';
+import { displayProvider } from './classify/provider-names.ts';
+import { codeTexts } from './code-texts.ts';
+import { severityOf } from './failure.ts';
+import type { Failure } from './failure.ts';
+
+/** Who reads it. */
+export type Audience = 'person' | 'model' | 'developer';
+
+export interface RenderOptions {
+  /** Whether the runtime goes on by itself. By default as far as the failure allows it; `false` once it has given up. */
+  readonly retrying?: boolean;
+}
+
+/**
+ * One failure, three texts: for a person what happened and what to do, for the model what to change, for a developer all.
+ *
+ * @example
+ * renderFailure(failure, 'person'); // 'Anthropic is overloaded. Rerail will try again in 12 s.'
+ */
+export function renderFailure(failure: Failure, audience: Audience, options: RenderOptions = {}): string {
+  switch (audience) {
+    case 'person':
+      return forPerson(failure, options.retrying ?? failure.retryable);
+    case 'model':
+      return fill(codeTexts[failure.code].forModel, failure);
+    case 'developer':
+      return forDeveloper(failure);
+    default:
+      return unreachable(audience);
+  }
+}
+
+/** A wait as a person says it: `40 ms` is `a moment`, then seconds, minutes, hours, days; never shorter than it is. */
+export function renderWait(delayMs: number): string {
+  if (delayMs < 1000) return 'a moment';
+  const seconds = Math.ceil(delayMs / 1000);
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.ceil(seconds / 60);
+  if (minutes < 120) return `${minutes} min`;
+  const hours = Math.ceil(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.ceil(hours / 24)} days`;
+}
+
+function forPerson(failure: Failure, retrying: boolean): string {
+  const { what, next } = codeTexts[failure.code].forPerson;
+  const happened = `${fill(what, failure)}${numbersOf(failure)}`;
+  if (retrying) return `${happened} Rerail will try again${inWait(failure)}.`;
+  const step = failure.hint ?? fill(next, failure);
+  return failure.retryable ? `${happened} Try again${inWait(failure)}. ${step}` : `${happened} ${step}`;
+}
+
+function inWait({ retryAfterMs }: Failure): string {
+  return retryAfterMs === undefined ? '' : ` in ${renderWait(retryAfterMs)}`;
+}
+
+function numbersOf({ context }: Failure): string {
+  const [requested, limit] = [context['requestedTokens'], context['maxTokens']];
+  if (typeof requested !== 'number' || typeof limit !== 'number') return '';
+  return ` (${requested.toLocaleString('en-US')} of ${limit.toLocaleString('en-US')} tokens)`;
+}
+
+function forDeveloper(failure: Failure): string {
+  const facts = [
+    failure.origin,
+    severityOf(failure),
+    failure.retryable ? `retryable${inWait(failure)}` : 'not retryable',
+    `by ${failure.classifiedBy}`,
+    ...(failure.phase === undefined ? [] : [`phase ${failure.phase}`]),
+    ...(failure.sideEffect === undefined ? [] : [`side effect ${failure.sideEffect}`]),
+  ];
+  return [
+    `${failure.code} (${facts.join(', ')}): ${failure.message}`,
+    `  meaning: ${codeTexts[failure.code].forDeveloper}`,
+    ...(failure.hint === undefined ? [] : [`  hint: ${failure.hint}`]),
+    ...(failure.provider === undefined ? [] : [`  provider: ${JSON.stringify(failure.provider)}`]),
+    ...(Object.keys(failure.context).length === 0 ? [] : [`  context: ${JSON.stringify(failure.context)}`]),
+    ...failure.causes.map(
+      ({ name, message, code }) => `  cause: ${name}${code === undefined ? '' : ` [${code}]`}: ${message}`,
+    ),
+  ].join('\n');
+}
+
+/** Fills `{Provider}`, `{model}`, `{tool}`, `{subject}` and `{message}`; a capital begins a sentence. */
+function fill(template: string, failure: Failure): string {
+  return template.replaceAll(/\{(\w+)\}/g, (whole, name: string) => {
+    const value = placeholders[name.toLowerCase()]?.(failure) ?? whole;
+    return /^[A-Z]/.test(name) ? value.charAt(0).toUpperCase() + value.slice(1) : value;
+  });
+}
+
+const placeholders: Readonly<Record<string, (failure: Failure) => string>> = {
+  provider: ({ provider }) => displayProvider(provider?.provider) ?? 'the model provider',
+  model: ({ provider }) => provider?.model ?? 'the model',
+  tool: toolName,
+  subject: (failure) => (failure.origin === 'tool' ? toolName(failure) : subjectName(failure)),
+  // A sentence goes on behind it, so its own full stop is dropped.
+  message: ({ message }) => message.replace(/[.\s]+$/, ''),
+};
+
+function toolName({ context }: Failure): string {
+  const tool = context['tool'];
+  return typeof tool === 'string' ? `the tool "${tool}"` : 'the tool';
+}
+
+function subjectName({ origin, provider }: Failure): string {
+  const name = displayProvider(provider?.provider);
+  if (name !== undefined) return name;
+  return origin === 'model' || origin === 'embedding' ? 'the model provider' : 'the service';
+}

@@ -1,0 +1,152 @@
+import type { FailureCode, Origin } from './codes.ts';
+import { parseFailureDocument, toFailureDocument } from './failure-document.ts';
+import type { FailureDocument } from './failure-document.ts';
+import type { Cause, Failure } from './failure.ts';
+
+// A symbol of the global registry, so that errors of a second copy of this package are recognised too.
+const brand = Symbol.for('rerail.error');
+
+/**
+ * The root of everything Rerail throws: a failure, made throwable at the public edge. Made by `RerailError.from`.
+ *
+ * @example
+ * if (RerailError.isInstance(error) && error.code === 'QUOTA_EXCEEDED') topUp(error.failure.provider);
+ */
+export class RerailError extends Error {
+  /** Written out, because a bundler may rename the class. */
+  static readonly family: string = 'RerailError';
+  readonly failure: Failure;
+
+  protected constructor(failure: Failure, options: { readonly cause?: unknown }) {
+    super(failure.message, causeOption(failure, options));
+    this.failure = failure;
+    const family = families[failure.origin].family;
+    // Not enumerable, as with every native error, so that a printed error shows its failure and nothing twice.
+    Object.defineProperty(this, 'name', { value: family, configurable: true, writable: true });
+    Object.defineProperty(this, brand, { value: family });
+  }
+
+  get code(): FailureCode {
+    return this.failure.code;
+  }
+
+  get origin(): Origin {
+    return this.failure.origin;
+  }
+
+  get retryable(): boolean {
+    return this.failure.retryable;
+  }
+
+  /** The error of the family that the failure's origin asks for, with the thrown value as its `cause`. */
+  static from(failure: Failure, options: { readonly cause?: unknown } = {}): RerailError {
+    const Family = families[failure.origin];
+    return new Family(failure, options);
+  }
+
+  /** Like `instanceof`, and also true across two copies of the package. */
+  static isInstance<T extends RerailError>(
+    this: { readonly family: string; readonly prototype: T },
+    value: unknown,
+  ): value is T {
+    const family = brandOf(value);
+    if (family === undefined) return false;
+    return this.family === RerailError.family || this.family === family;
+  }
+
+  /** A versioned document for a worker, an HTTP body or a file; its JSON Schema is `rerail/errors/failure.schema.json`. */
+  toJSON(): FailureDocument {
+    return toFailureDocument(this.failure, this.name);
+  }
+
+  /** Brings a document back as a typed error. Throws a `SERIALIZATION_ERROR` that names the field where it is none. */
+  static fromJSON(document: unknown): RerailError {
+    const parsed = parseFailureDocument(document);
+    const error = RerailError.from(parsed.failure);
+    if (parsed.type === 'invalid') throw error;
+    return error;
+  }
+}
+
+export class ModelError extends RerailError {
+  static override readonly family = 'ModelError';
+}
+export class EmbeddingError extends RerailError {
+  static override readonly family = 'EmbeddingError';
+}
+export class ToolError extends RerailError {
+  static override readonly family = 'ToolError';
+}
+export class AgentError extends RerailError {
+  static override readonly family = 'AgentError';
+}
+export class ContextError extends RerailError {
+  static override readonly family = 'ContextError';
+}
+export class OutputParseError extends RerailError {
+  static override readonly family = 'OutputParseError';
+}
+export class FlowError extends RerailError {
+  static override readonly family = 'FlowError';
+}
+export class HookError extends RerailError {
+  static override readonly family = 'HookError';
+}
+export class StorageError extends RerailError {
+  static override readonly family = 'StorageError';
+}
+export class DurableError extends RerailError {
+  static override readonly family = 'DurableError';
+}
+export class McpError extends RerailError {
+  static override readonly family = 'McpError';
+}
+export class SandboxError extends RerailError {
+  static override readonly family = 'SandboxError';
+}
+export class RegistryError extends RerailError {
+  static override readonly family = 'RegistryError';
+}
+export class ConfigError extends RerailError {
+  static override readonly family = 'ConfigError';
+}
+
+/** The class that each origin throws. */
+const families = {
+  model: ModelError,
+  embedding: EmbeddingError,
+  tool: ToolError,
+  agent: AgentError,
+  context: ContextError,
+  output: OutputParseError,
+  flow: FlowError,
+  hook: HookError,
+  storage: StorageError,
+  durable: DurableError,
+  mcp: McpError,
+  sandbox: SandboxError,
+  registry: RegistryError,
+  config: ConfigError,
+} as const satisfies Record<Origin, typeof RerailError>;
+
+function brandOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return undefined;
+  try {
+    return Reflect.get(value, brand);
+  } catch {
+    return undefined; // A Proxy that throws is not one of ours.
+  }
+}
+
+function causeOption(failure: Failure, options: { readonly cause?: unknown }): { readonly cause?: unknown } {
+  if ('cause' in options) return { cause: options.cause };
+  const [first, ...rest] = failure.causes;
+  return first === undefined ? {} : { cause: revive(first, rest) };
+}
+
+/** A document keeps causes as data; brought back, they are a chain of errors again. */
+function revive(cause: Cause, [next, ...rest]: readonly Cause[]): Error {
+  const error = new Error(cause.message, next === undefined ? {} : { cause: revive(next, rest) });
+  Object.defineProperty(error, 'name', { value: cause.name, configurable: true, writable: true });
+  return cause.code === undefined ? error : Object.assign(error, { code: cause.code });
+}

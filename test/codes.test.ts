@@ -1,0 +1,227 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  classifyFailure,
+  classifyProviderFailure,
+  createFailure,
+  exitCodes,
+  failureCodes,
+  failureTraits,
+  renderFailure,
+  RerailError,
+  severities,
+  severityOf,
+} from '../src/errors/index.ts';
+import type { Failure, FailureCode } from '../src/errors/index.ts';
+
+// The first law: nothing counts until it is reached through the public API.
+
+describe('every code has a producer', () => {
+  it('reports exactly the code that nobody produces', () => {
+    const sources = new Map([
+      ['src/errors/codes.ts', 'export const failureTraits = { MADE: {}, FORGOTTEN: {}, MENTIONED: {} }'],
+      ['src/errors/code-texts.ts', 'FORGOTTEN: { forPerson: …'],
+      ['src/agent/step.test.ts', "expect(failure.code).toBe('FORGOTTEN')"],
+      ['src/agent/step.ts', "return createFailure('MADE', …); // FORGOTTEN"],
+      ['src/agent/other.ts', "const names = ['NOT_FORGOTTEN', 'FORGOTTEN_TOO']; /* FORGOTTEN */"],
+      ['src/errors/classify/corpus-fixtures.ts', "{ code: 'FORGOTTEN' }"],
+      ['src/agent/table.ts', 'MENTIONED: [1, 2]'],
+    ]);
+    expect(codesWithoutProducer(['MADE', 'FORGOTTEN', 'MENTIONED'], sources)).toEqual(['FORGOTTEN']);
+  });
+
+  it('finds one for each code of the table', () => {
+    const sources = readSources();
+    expect(sources.size).toBeGreaterThan(30);
+    expect(codesWithoutProducer(failureCodes, sources)).toEqual([]);
+  });
+});
+
+describe('every code can be provoked through the public API', () => {
+  /** One way to provoke each code. The compiler asks for a row as soon as a code is added. */
+  const provocations: Readonly<Record<FailureCode, () => Failure>> = {
+    AUTHENTICATION_ERROR: () => answer(401, { type: 'authentication_error', message: 'invalid x-api-key' }),
+    PERMISSION_DENIED: () => classifyFailure(systemError('EACCES', 'permission denied'), 'tool'),
+    MODEL_NOT_FOUND: () => answer(404, { type: 'not_found_error', message: 'model: claude-9' }),
+    MODEL_LOADING: () => answer(503, { message: 'Loading model', type: 'unavailable_error' }),
+    RATE_LIMITED: () => answer(429, { type: 'rate_limit_error', message: 'Too many requests' }),
+    QUOTA_EXCEEDED: () =>
+      answer(429, { type: 'insufficient_quota', message: 'You exceeded your current quota' }),
+    OVERLOADED: () => answer(529, { type: 'overloaded_error', message: 'Overloaded' }),
+    SERVER_ERROR: () => answer(500, { type: 'api_error', message: 'Internal server error' }),
+    NETWORK_ERROR: () =>
+      classifyProviderFailure({ error: systemError('ECONNREFUSED', 'connect ECONNREFUSED') }),
+    TIMEOUT: () => classifyFailure(new DOMException('timed out', 'TimeoutError'), 'tool'),
+    CONTEXT_LENGTH_EXCEEDED: () =>
+      answer(400, { message: 'prompt is too long: 213462 tokens > 200000 maximum' }),
+    REQUEST_TOO_LARGE: () =>
+      answer(413, { type: 'request_too_large', message: 'Request exceeds the maximum size' }),
+    CONTENT_FILTERED: () => answer(400, { code: 'content_filter', message: 'The response was filtered' }),
+    INVALID_REQUEST: () =>
+      answer(400, { code: 'unsupported_parameter', message: "Unsupported parameter: 'top_k'" }),
+    INVALID_RESPONSE: () =>
+      classifyProviderFailure({ status: 200, body: '<html><title>Welcome</title></html>' }),
+    STREAM_INTERRUPTED: () => classifyProviderFailure({ error: new TypeError('terminated') }),
+    TOOL_CALL_INVALID: () => answer(400, { code: 'tool_use_failed', message: 'Failed to call a function.' }),
+    TOOL_EXECUTION_ERROR: () => classifyFailure(new Error('it broke'), 'tool'),
+    VALIDATION_ERROR: () =>
+      classifyFailure({ issues: [{ message: 'must be a number', path: ['cents'] }] }, 'tool'),
+    SERIALIZATION_ERROR: () =>
+      classifyFailure(
+        thrownBy(() => JSON.stringify({ big: 1n })),
+        'tool',
+      ),
+    IO_ERROR: () => classifyFailure(systemError('ENOSPC', 'no space left on device'), 'tool'),
+    NOT_FOUND: () => classifyFailure(systemError('ENOENT', 'no such file or directory'), 'tool'),
+    STORAGE_NOT_FOUND: () => classifyFailure(systemError('ENOENT', 'no such file or directory'), 'storage'),
+    STORAGE_CORRUPT: () =>
+      classifyFailure(systemError('SQLITE_CORRUPT', 'database disk image is malformed'), 'storage'),
+    STORAGE_LOCKED: () => classifyFailure(systemError('SQLITE_BUSY', 'database is locked'), 'storage'),
+    STORAGE_FULL: () => classifyFailure(systemError('ENOSPC', 'no space left on device'), 'storage'),
+    STORAGE_IO: () => classifyFailure(systemError('EIO', 'i/o error'), 'storage'),
+    CONFIG_ERROR: () => classifyFailure(new Error('"maxTurns" must be positive, got -1'), 'config'),
+    CANCELLED: () => classifyFailure(new DOMException('This operation was aborted', 'AbortError'), 'tool'),
+    INTERNAL: () => classifyFailure(new TypeError('x is not a function'), 'agent'),
+    UNKNOWN: () => classifyFailure('odd', 'agent'),
+  };
+
+  it('has a row for each code, and no row for another', () => {
+    expect(Object.keys(provocations).toSorted()).toEqual([...failureCodes].toSorted());
+  });
+
+  it.each(Object.entries(provocations))('%s', (code, provoke) => {
+    const failure = provoke();
+    expect(failure.code).toBe(code);
+    const { origins } = failureTraits[failure.code];
+    expect(origins).toContain(failure.origin);
+    // It can also be thrown, sent and read.
+    const revived = RerailError.fromJSON(JSON.parse(JSON.stringify(RerailError.from(failure))));
+    expect(revived.failure).toEqual(failure);
+  });
+});
+
+describe.each(failureCodes)('the texts of %s', (code) => {
+  const bare = createFailure(code, { message: 'Cannot do it: the value was 7' });
+  const known = createFailure(code, {
+    message: 'Cannot do it: the value was 7',
+    provider: { provider: 'anthropic', model: 'claude-sonnet-5', statusCode: 400 },
+    context: { tool: 'search' },
+    retryAfterMs: 12_000,
+  });
+  const texts = [bare, known].flatMap((failure) =>
+    [true, false].map((retrying) => ({
+      person: renderFailure(failure, 'person', { retrying }),
+      model: renderFailure(failure, 'model', { retrying }),
+      developer: renderFailure(failure, 'developer', { retrying }),
+    })),
+  );
+
+  it('are three, and each says something of its own', () => {
+    for (const { person, model, developer } of texts) {
+      expect(new Set([person, model, developer]).size).toBe(3);
+      for (const text of [person, model, developer]) expect(text.length).toBeGreaterThan(20);
+    }
+  });
+
+  it('hold no placeholder and no trace of a missing value', () => {
+    for (const text of texts.flatMap((each) => Object.values(each))) {
+      expect(text).not.toMatch(/\{\w+\}|undefined|\bNaN\b|\[object /);
+    }
+  });
+
+  it('are sentences that end, begin with a capital and do not double their full stop', () => {
+    for (const { person, model } of texts) {
+      for (const text of [person, model]) {
+        expect(text).toMatch(/^[A-Z“"]/);
+        expect(text).toMatch(/[.!?]$/);
+        expect(text).not.toMatch(/[^.]\.\.(?!\.)|\. \.| {2}/);
+      }
+    }
+  });
+
+  it('spare a person the jargon', () => {
+    for (const { person } of texts) {
+      expect(person).not.toMatch(/\bhttp\b|\bstatus \d|\bjson\b|\berrno\b|\bstack\b|\bexception\b/i);
+      expect(person).not.toMatch(/[A-Z]{3,}_[A-Z]|\bE[A-Z]{4,}\b/);
+      expect(person).not.toContain(code);
+    }
+  });
+
+  it('name the code for a developer', () => {
+    for (const { developer } of texts) expect(developer).toContain(code);
+  });
+});
+
+describe('the table of codes', () => {
+  it.each(failureCodes)('%s has sane traits', (code) => {
+    const traits = failureTraits[code];
+    expect(code).toMatch(/^[A-Z]+(_[A-Z]+)*$/);
+    expect(traits.httpStatus).toBeGreaterThanOrEqual(400);
+    expect(traits.httpStatus).toBeLessThanOrEqual(599);
+    expect(traits.exitCode).toBeGreaterThanOrEqual(1);
+    expect(traits.exitCode).toBeLessThanOrEqual(255);
+    expect(Object.values(exitCodes)).toContain(traits.exitCode);
+    expect(traits.origins.length).toBeGreaterThan(0);
+    expect(new Set(traits.origins).size).toBe(traits.origins.length);
+    // What the table says of severity holds for the failure that is not retryable.
+    expect(severities).toContain(traits.severity);
+    expect(traits.severity).not.toBe('retriable');
+    expect(severityOf({ code, retryable: true })).toBe('retriable');
+    expect(severityOf({ code, retryable: false })).toBe(traits.severity);
+  });
+
+  it('never retries what ends a run', () => {
+    const fatal = failureCodes.filter((code) => failureTraits[code].severity === 'fatal');
+    expect(fatal).toContain('INTERNAL');
+    expect(fatal.filter((code) => failureTraits[code].retryable)).toEqual([]);
+    for (const code of ['UNKNOWN', 'CANCELLED', 'QUOTA_EXCEEDED'] as const)
+      expect(failureTraits[code].retryable).toBe(false);
+  });
+
+  it('gives different kinds of failures different exit codes', () => {
+    expect(new Set(Object.values(exitCodes)).size).toBe(Object.keys(exitCodes).length);
+  });
+});
+
+const tables = new Set(['src/errors/codes.ts', 'src/errors/code-texts.ts']);
+
+/** The codes that no source mentions as a word of its own. Tables, comments, tests and their fixtures do not count. */
+function codesWithoutProducer(
+  codes: readonly string[],
+  sources: ReadonlyMap<string, string>,
+): readonly string[] {
+  const texts = [...sources]
+    .filter(([file]) => !tables.has(file) && !/\.test\.ts$|corpus|fixture/.test(file))
+    .map(([, text]) => text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/[^\n]*/g, ''));
+  return codes.filter((code) => !texts.some((text) => new RegExp(String.raw`\b${code}\b`).test(text)));
+}
+
+function readSources(): ReadonlyMap<string, string> {
+  const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.ts'),
+  );
+  return new Map(
+    files.map((file) => {
+      const name = path.posix.join('src', ...file.split(path.sep));
+      return [name, readFileSync(name, 'utf8')];
+    }),
+  );
+}
+
+function answer(status: number, error: Readonly<Record<string, string>>): Failure {
+  return classifyProviderFailure({ status, body: JSON.stringify({ error }) });
+}
+
+function systemError(code: string, message: string): Error {
+  return Object.assign(new Error(`${code}: ${message}`), { code });
+}
+
+function thrownBy(action: () => unknown): unknown {
+  try {
+    action();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('Expected the action to throw');
+}
