@@ -1,6 +1,11 @@
+import path from 'node:path';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
 
 const config: ViteUserConfig = defineConfig({
+  // Examples import the package by its name, as users do; the tests run them on the sources.
+  resolve: {
+    alias: [{ find: /^rerail\/(.+)$/, replacement: path.resolve('src/$1/index.ts') }],
+  },
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     environment: 'node',

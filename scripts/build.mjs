@@ -1,5 +1,5 @@
 // Builds `dist` from nothing, so that no file of an earlier build survives and gets published.
-import { cp, readdir, rm } from 'node:fs/promises';
+import { chmod, cp, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { run } from './run.mjs';
 
@@ -10,13 +10,19 @@ await rm('dist', { recursive: true, force: true });
 const { exitCode, output } = await run(['npx', '--no-install', 'tsc', '-p', 'tsconfig.build.json'], {
   timeoutMs,
 });
-if (exitCode === 0) await copySchemas();
+if (exitCode === 0) await finish();
 else process.stderr.write(output);
 
 if (exitCode === 0 && !process.argv.includes('--quiet')) {
   console.log(`Built dist in ${Math.round(performance.now() - startedMs)} ms`);
 }
 process.exitCode = exitCode;
+
+async function finish() {
+  await copySchemas();
+  // npm sets the bit when it installs the package; in a checkout nobody else does.
+  await chmod('dist/cli/main.js', 0o755);
+}
 
 /** The compiler only emits what it compiles; the JSON schemas we publish lie beside their sources. */
 async function copySchemas() {

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   classifyFailure,
@@ -12,11 +12,7 @@ import type { Failure, FailureCode, ProviderFailureInput } from '../src/errors/i
 
 // fast-check prints the seed and the path of whatever fails; another seed is tried by RERAIL_FUZZ_SEED=….
 const seed = Number(process.env['RERAIL_FUZZ_SEED'] ?? 20_270_115);
-const bounds = (numRuns: number): fc.Parameters<unknown> => ({
-  seed,
-  numRuns,
-  interruptAfterTimeLimit: 15_000,
-});
+const bounds = (numRuns: number): fc.Parameters<unknown> => ({ seed, numRuns });
 
 interface Payload {
   readonly code: FailureCode;
@@ -206,9 +202,13 @@ describe('classifyProviderFailure() on arbitrary input', () => {
   it('does not look at the case or the order of header names', () => {
     fc.assert(
       fc.property(
-        fc.record({ headers: plausibleHeaders(), keys: fc.infiniteStream(fc.nat(7)), isUpper: fc.boolean() }),
+        fc.record({
+          headers: plausibleHeaders(),
+          keys: fc.array(fc.nat(7), { minLength: 8, maxLength: 8 }),
+          isUpper: fc.boolean(),
+        }),
         ({ headers, keys, isUpper }) => {
-          const order = Object.entries(headers).map((entry) => ({ entry, key: keys.next().value }));
+          const order = Object.entries(headers).map((entry, index) => ({ entry, key: keys[index] ?? 0 }));
           const shuffled = order
             .toSorted((a, b) => a.key - b.key)
             .map(({ entry: [name, value] }) => {
@@ -353,10 +353,10 @@ function brokenPromises(failure: Failure): readonly string[] {
     renderFailure(failure, audience),
   );
   return [
-    ...(failureCodes.includes(failure.code) ? [] : [`the code ${String(failure.code)} is unknown`]),
+    ...(failureCodes.includes(failure.code) ? [] : [`the code ${failure.code} is unknown`]),
     ...(json.length < maxJsonLength ? [] : [`its JSON has ${json.length} characters`]),
     ...(isJson(failure) ? [] : ['it holds what JSON cannot hold']),
-    ...(isDeepStrictEqual(revived, failure)
+    ...(JSON.stringify(revived) === json
       ? []
       : [`it changes on its way: ${json} -> ${JSON.stringify(revived)}`]),
     ...(parts.every((part) => Object.isFrozen(part)) ? [] : ['a part of it can be changed']),

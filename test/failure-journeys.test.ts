@@ -27,22 +27,9 @@ beforeAll(() => {
   mkdirSync(cache, { recursive: true });
   folder = mkdtempSync(path.join(cache, 'failure-journeys-'));
   compiled = path.join(folder, 'dist');
-  const compiler = path.resolve('node_modules/typescript/bin/tsc');
-  execFileSync(
-    process.execPath,
-    [
-      compiler,
-      '-p',
-      'tsconfig.build.json',
-      '--outDir',
-      compiled,
-      '--declaration',
-      'false',
-      '--declarationMap',
-      'false',
-    ],
-    { stdio: 'pipe' },
-  );
+  // Type errors are the business of another gate: here a half-written neighbour must not matter.
+  const options = ['--outDir', compiled, '--declaration', 'false', '--declarationMap', 'false', '--noCheck'];
+  execFileSync('npx', ['--no-install', 'tsc', '-p', 'tsconfig.build.json', ...options], { stdio: 'pipe' });
 }, 120_000);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -90,7 +77,7 @@ describe('a failure crosses a worker', () => {
     const [thrown] = (await once(worker, 'error')) as readonly unknown[];
     // Node clones an uncaught error by name and message only, so its class is lost and its own fields may be.
     expect(classifyFailure(thrown, 'storage')).toMatchObject({ code: 'STORAGE_IO', origin: 'storage' });
-    expect(String(classifyFailure(thrown, 'storage').message)).toContain('no such table');
+    expect(classifyFailure(thrown, 'storage').message).toContain('no such table');
   });
 });
 
@@ -146,24 +133,24 @@ describe('a failure crosses a file', () => {
       errors.map(({ constructor }) => constructor),
     );
     expect(revived.map(({ failure }) => failure)).toEqual(errors.map(({ failure }) => failure));
-    expect(revived.map((error) => `${JSON.stringify(error)}`)).toEqual(lines);
+    expect(revived.map((error) => JSON.stringify(error))).toEqual(lines);
   });
 });
 
 describe('importing rerail/errors', () => {
   // Watched through the compiled files; the hook sees every import, of whatever depth.
   const hook = `
-    import { registerHooks, register } from 'node:module';
+    import * as module from 'node:module';
     import { writeSync } from 'node:fs';
-    if (typeof registerHooks === 'function') {
-      registerHooks({ resolve(specifier, context, next) {
+    if (typeof module.registerHooks === 'function') {
+      module.registerHooks({ resolve(specifier, context, next) {
         const found = next(specifier, context);
         writeSync(1, found.url + '\\n');
         return found;
       } });
     } else {
       const source = "import { writeSync } from 'node:fs'; export async function resolve(specifier, context, next) { const found = await next(specifier, context); writeSync(1, found.url + '\\\\n'); return found; }";
-      register('data:text/javascript,' + encodeURIComponent(source));
+      module.register('data:text/javascript,' + encodeURIComponent(source));
     }
   `;
 
@@ -183,12 +170,12 @@ describe('importing rerail/errors', () => {
 
   it('starts nothing: the process ends by itself, silent, with code 0', () => {
     const program = `
-      import { getActiveResourcesInfo } from 'node:process';
-      const before = process.getActiveResourcesInfo().length;
       const errors = await import('${entryUrl()}');
       if (typeof errors.classifyFailure !== 'function') throw new Error('nothing was imported');
-      if (process.getActiveResourcesInfo().length > before) throw new Error('something was started');
-    `.replace(/import \{ getActiveResourcesInfo.*\n/, '');
+      // What the loader itself does with files is not ours.
+      const active = process.getActiveResourcesInfo().filter((name) => !/^(?:FSReq|CloseReq)/.test(name));
+      if (active.length > 0) throw new Error('something was started: ' + active);
+    `;
     expect(runNode(['--input-type=module', '--eval', program])).toBe('');
   });
 

@@ -159,8 +159,8 @@ function applyFormat(text: string, format: CompiledFormat): string {
   return isPossible ? text.replace(format.pattern, format.replace) : text;
 }
 
-/** Telegram: the number of the bot, a colon, AA and 33 characters. */
-const botToken = /(?<!\d)\d{8,10}:AA[\w-]{30,}/g;
+/** Telegram: the number of the bot, a colon, AA and 33 characters; in addresses it follows the word `bot`. */
+const botToken = /(?:(?<!\d)|(?<=%[0-9A-Fa-f]{2}))\d{8,10}:AA[\w-]{30,}/g;
 
 /** Zhipu: 32 hex digits, a dot, 16 characters. The first look is for the tail, for hex digits are everywhere. */
 const zhipuTail = /\.[A-Za-z0-9]{16}/;

@@ -1,4 +1,4 @@
-import { isMark, isWordStart, mark } from './redact-marks.ts';
+import { isMark, isWordStart, mark, markSource } from './redact-marks.ts';
 import { isNoSecret, looksMachineMade } from './redact-shapes.ts';
 import { readQuoted, readUnquoted, replaceSpans } from './redact-values.ts';
 import type { Span } from './redact-values.ts';
@@ -66,7 +66,10 @@ function isEncodedPair(value: string): boolean {
   }
 }
 
-const parameter = /[\w-]{1,40}=(?:\\{0,4}"[^"\r\n]*"?|[^\s,"']*)(?:,[ \t]{0,4}(?=[\w-]{1,40}=))?/y;
+const parameter = new RegExp(
+  String.raw`[\w-]{1,40}=(?:\\{0,4}"[^"\r\n]*"?|[^\s,"'[]*(?:${markSource}[^\s,"'[]*)?)(?:,[ \t]{0,4}(?=[\w-]{1,40}=))?`,
+  'y',
+);
 
 /** `username="…", nonce="…"`: one parameter after the other. */
 function readParameters(text: string, start: number): Span {

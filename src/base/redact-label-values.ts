@@ -1,4 +1,4 @@
-import { markLengthAt } from './redact-marks.ts';
+import { markLengthAt, markSource } from './redact-marks.ts';
 import { isHeaderName, isPasswordName, isSecretName } from './redact-names.ts';
 import { isNoSecret, looksMachineMade, looksTyped, maxJudgedCharacters } from './redact-shapes.ts';
 import { readLine, readQuoted, readUnquoted } from './redact-values.ts';
@@ -17,6 +17,7 @@ export function findValues(text: string, label: Label): readonly Span[] {
   if (separator === undefined) return [];
   const quoted = readQuotedValues(text, separator.end);
   if (quoted.length > 0) {
+    if (isNextLabel(text, quoted[0])) return [];
     const values = quoted.map((span) => afterScheme(text, span, label));
     return values.filter((span) => isSecret(text, span, { label, form: 'quoted' }));
   }
@@ -73,6 +74,15 @@ function readQuotedValues(text: string, at: number): readonly Span[] {
   return spans;
 }
 
+const quoteAndSign = /\\{0,4}["'`][ \t]{0,4}[:=]/y;
+
+/** In `invalid x-api-key: "client_secret": "…"` the first quotes hold the name of what the second hold. */
+function isNextLabel(text: string, span: Span | undefined): boolean {
+  if (span === undefined || span.end - span.start > maxJudgedCharacters) return false;
+  quoteAndSign.lastIndex = span.end;
+  return quoteAndSign.test(text) && isSecretName(text.slice(span.start, span.end));
+}
+
 const scheme =
   /(?:bearer|basic|token|apikey|key|digest|dpop|negotiate|hawk|oauth|signature|sharedkey)[ \t]{1,4}/iy;
 const anyScheme = /[A-Za-z][\w-]{1,20}[ \t]{1,4}/y;
@@ -123,7 +133,10 @@ function isHeaderValue(text: string, span: Span, label: Label): boolean {
   return !isNoSecret(value) && value.split(/\s+/).some(looksMachineMade);
 }
 
-const cookiePair = /[^\s;,"'=\\]{1,128}=[^\s;"'\\]*(?:;[ \t]{0,2})?/y;
+const cookiePair = new RegExp(
+  String.raw`[^\s;,"'=\\]{1,128}=[^\s;"'\\[]*(?:${markSource}[^\s;"'\\[]*)?(?:;[ \t]{0,2})?`,
+  'y',
+);
 
 function readCookies(text: string, start: number): Span | undefined {
   let end = start;

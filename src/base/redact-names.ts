@@ -16,6 +16,7 @@ const judged = new Map<string, boolean>();
 const maxJudged = 1000;
 
 function judgeName(name: string): boolean {
+  if (name.includes('[redacted')) return false; // What it was the name of is no longer known.
   if (name === 'PWD' || name === 'OLDPWD') return false; // The working directory in every dump of an environment.
   const words = wordsOf(name);
   while (ignoredLastWords.has(words.at(-1) ?? '')) words.pop();

@@ -110,8 +110,8 @@ function redactRecord(record: Readonly<Record<string, Json>>, place: Place): Jso
       result.set(leftOut, leftOut);
       break;
     }
-    const isSecret = place.isSecret || isSecretName(name) || (isSecretEntry && name === 'value');
     const safeName = redact(name);
+    const isSecret = place.isSecret || isSecretName(safeName) || (isSecretEntry && name === 'value');
     // Two names that are secrets get the same mark, and neither member may vanish.
     const key = safeName !== name && result.has(safeName) ? `${safeName} ${result.size}` : safeName;
     result.set(key, redactNode(member, { ...place, isSecret }));

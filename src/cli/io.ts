@@ -16,6 +16,8 @@ export interface CliIo {
   readonly columns: number | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => number;
+  /** How this program was called, so that it can say what to type next: `npx rerail`. */
+  readonly command: string;
   /** Of this package. */
   readonly version: string;
 }

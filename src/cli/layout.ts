@@ -40,9 +40,10 @@ export function layoutRows(rows: readonly Row[], options: RowsOptions): readonly
   const margin = ' '.repeat(indent);
   return rows.flatMap(({ label, text, style }) =>
     wrap(text, width - indent - labelWidth).map((line, index) => {
-      const head = (index === 0 ? label : '').padEnd(labelWidth);
+      const head = index === 0 ? label : '';
+      const gap = ' '.repeat(labelWidth - head.length);
       const body = style === undefined ? line : paint(style, line);
-      return `${margin}${index === 0 ? paint('label', head) : head}${body}`.trimEnd();
+      return `${margin}${paint('label', head)}${gap}${body}`.trimEnd();
     }),
   );
 }

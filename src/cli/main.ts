@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { createReadStream, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { isatty } from 'node:tty';
 import { createFailure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
@@ -10,11 +11,12 @@ const io: CliIo = {
   stdout: process.stdout,
   stderr: process.stderr,
   stdin: () => process.stdin,
-  readFile: (path) => createReadStream(path),
+  readFile: (file) => createReadStream(file),
   isTerminal: { stdin: isatty(0), stdout: isatty(1), stderr: isatty(2) },
   columns: process.stdout.isTTY ? process.stdout.columns : undefined,
   env: process.env,
   now: () => Date.now(),
+  command: readCommand(process.argv[1] ?? ''),
   version: readVersion(),
 };
 
@@ -34,6 +36,14 @@ function unwritable(error: NodeJS.ErrnoException): RerailError {
   const message = `Cannot write to standard output: ${error.code ?? error.message}`;
   const hint = 'Check the disk that it goes to';
   return RerailError.from(createFailure('IO_ERROR', { message, hint }), { cause: error });
+}
+
+/** Installed, it is called by its name; in a checkout, by its file. */
+function readCommand(script: string): string {
+  if (path.basename(script) === 'rerail')
+    return process.env['npm_command'] === 'exec' ? 'npx rerail' : 'rerail';
+  const file = path.relative('', script);
+  return file.includes(' ') ? `node "${file}"` : `node ${file}`;
 }
 
 /** Beside `dist` and beside `src` alike. */

@@ -64,7 +64,7 @@ function createProgram(io: CliIo, onExitCode: (exitCode: number) => void): Comma
   program
     .command('tour')
     .description('Show seven failures that are easily misread; needs no key and no network')
-    .action(() => void io.stdout.write(renderTour(screen)));
+    .action(() => void io.stdout.write(renderTour(screen, io.command)));
   const classify = program
     .command('classify')
     .description('Say what one failed model call means')
@@ -90,5 +90,5 @@ Examples:
   rerail classify response.txt
   rerail classify --status 429 --header "retry-after: 20"
   rerail classify --status 429 --body "Please try again in 1m47.5s"
-  rerail classify --message "fetch failed; cause: connect ECONNREFUSED ::1:11434"
+  rerail classify --message "fetch failed; cause: connect ECONNREFUSED ::1:80"
   rerail classify response.txt --json --exit-code`;

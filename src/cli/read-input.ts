@@ -1,3 +1,4 @@
+import { redact } from '../base/redact.ts';
 import { readProperty } from '../errors/classify/safe-read.ts';
 import type { CliIo } from './io.ts';
 import { printable } from './printable.ts';
@@ -20,7 +21,9 @@ export async function readInput(source: InputSource, io: CliIo): Promise<string>
     const chunks = source.type === 'stdin' ? io.stdin() : io.readFile(source.path);
     const { bytes, isCut } = await readBounded(chunks, stopNote);
     if (isCut)
-      io.stderr.write(`rerail: Only the first 1 MB of ${printable(name)} was read; the rest was left out.\n`);
+      io.stderr.write(
+        `rerail: Only the first 1 MB of ${printable(redact(name))} was read; the rest was left out.\n`,
+      );
     return decode(bytes, isCut);
   } catch (error) {
     throw unreadable(name, error) ?? error;

@@ -55,7 +55,7 @@ export function reportText(given: Failure, screen: Screen): string {
 }
 
 /** What the other side asked for, as a person says it and to the millisecond. */
-export function waitText({ retryAfterMs, context }: Failure): string | undefined {
+function waitText({ retryAfterMs, context }: Failure): string | undefined {
   const [from, ignored] = [context['retryAfterFrom'], context['retryAfterIgnored']];
   if (retryAfterMs !== undefined) {
     const source = typeof from === 'string' ? `, read from ${from}` : '';

@@ -10,7 +10,7 @@ import type { TourSample } from './tour-samples.ts';
 import { wrap } from './wrap.ts';
 
 /** `rerail tour`: a few failures that are easily misread, and what each one means. Needs no key and no network. */
-export function renderTour(screen: Screen): string {
+export function renderTour(screen: Screen, command: string): string {
   const lines = [
     screen.paint('title', `Rerail: ${tourSamples.length} failed model calls, and what each one means`),
     '',
@@ -18,7 +18,7 @@ export function renderTour(screen: Screen): string {
     ...tourSamples.flatMap((sample, index) => ['', ...renderSample(sample, index + 1, screen)]),
     '',
     screen.paint('title', 'Type next'),
-    ...nextCommands.map((command) => `  ${command}`),
+    ...nextCommands(command).map((line) => `  ${line}`),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -27,11 +27,13 @@ const opening =
   'This is the failures layer of Rerail: it reads from what is left of a call what to do next. The agent itself is not built yet. Each sample shows what came in, what a match on keywords would say, and what Rerail says. It needs no key and no network; the verdicts are made as you watch.';
 
 /** In double quotes, which every shell understands. */
-const nextCommands = [
-  'npx rerail classify --status 429 --header "retry-after: 20"',
-  'curl -is https://api.openai.com/v1/models | npx rerail classify',
-  'npx rerail classify --help',
-];
+function nextCommands(command: string): readonly string[] {
+  return [
+    `${command} classify --status 429 --header "retry-after: 20"`,
+    `curl -is https://api.openai.com/v1/models | ${command} classify`,
+    `${command} classify --help`,
+  ];
+}
 
 const columns = { indent: 3, labelWidth: 11 } as const;
 

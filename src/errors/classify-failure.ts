@@ -20,7 +20,8 @@ import { RerailError } from './rerail-error.ts';
  * try { await tool.execute(input) } catch (thrown) { return classifyFailure(thrown, 'tool') }
  */
 export function classifyFailure(thrown: unknown, origin: Origin = 'agent'): Failure {
-  const declared = carriedFailure(thrown);
+  // A wish to stop stays one, whatever it interrupted.
+  const declared = byInterruption(thrown) === undefined ? carriedFailure(thrown) : undefined;
   if (declared !== undefined) return declared;
   if (origin === 'model' || origin === 'embedding') {
     return Object.freeze({ ...classifyProviderFailure({ error: thrown }), origin });
@@ -51,15 +52,20 @@ interface Decision extends Sign {
   readonly phase?: Phase;
 }
 
-/** Our own errors, also those of a second copy of this package, and documents that crossed a process. */
+/** Our own errors, however deep inside a wrapper, also those of a second copy of this package, and documents. */
 function carriedFailure(thrown: unknown): Failure | undefined {
-  const document = RerailError.isInstance(thrown)
-    ? { type: 'rerail.failure', version: failureDocumentVersion, failure: readProperty(thrown, 'failure') }
-    : thrown;
-  if (readProperty(document, 'type') !== 'rerail.failure') return undefined;
-  const parsed = parseFailureDocument(document);
-  return parsed.type === 'valid' ? parsed.failure : undefined;
+  for (const link of causeChain(thrown)) {
+    const document = RerailError.isInstance(link)
+      ? { ...envelope, failure: readProperty(link, 'failure') }
+      : link;
+    if (readProperty(document, 'type') !== envelope.type) continue;
+    const parsed = parseFailureDocument(document);
+    if (parsed.type === 'valid') return parsed.failure;
+  }
+  return undefined;
 }
+
+const envelope = { type: 'rerail.failure', version: failureDocumentVersion } as const;
 
 function decideThrown(thrown: unknown, origin: Origin): Decision {
   return (

@@ -17,6 +17,10 @@ describe('what an SDK keeps beside its error never gets into a failure', () => {
     headers: { authorization: `Custom ${header}`, 'x-api-key': header, 'x-custom': header },
     messages: [{ role: 'user', content: prompt }],
     prompt,
+    // Names under which the words of an error are looked for, so that only a request never opened keeps them in.
+    message: prompt,
+    error: { message: prompt, detail: prompt },
+    code: header,
   };
   const errorBody = {
     error: { message: 'Rate limit reached', type: 'rate_limit_error', code: 'rate_limit_exceeded' },
@@ -152,6 +156,18 @@ describe('what an SDK keeps beside its error never gets into a failure', () => {
         `422 ${JSON.stringify({ detail: [{ type: 'missing', msg: 'Field required', input: request }] })}`,
       ),
     },
+    'a request beside the error': {
+      status: 400,
+      body: JSON.stringify({
+        error: { message: 'Bad request', request, config: request, requestBodyValues: request },
+      }),
+    },
+    'what was sent, beside the error': {
+      status: 400,
+      body: JSON.stringify({
+        error: { message: 'Bad request', input: prompt, prompt, content: prompt, inputs: [prompt] },
+      }),
+    },
     'a failed generation (Groq)': {
       status: 400,
       body: JSON.stringify({
@@ -259,6 +275,11 @@ describe('how far a call had come', () => {
     [
       'reset before an answer',
       system('read ECONNRESET', 'ECONNRESET'),
+      { code: 'NETWORK_ERROR', retryable: true, phase: 'headers', sideEffect: 'possible' },
+    ],
+    [
+      'hung up before an answer',
+      system('socket hang up', 'ECONNRESET'),
       { code: 'NETWORK_ERROR', retryable: true, phase: 'headers', sideEffect: 'possible' },
     ],
     [

@@ -88,8 +88,6 @@ function phaseOf(verdict: Verdict, evidence: Evidence, input: ProviderFailureInp
   return verdict.retryable === false && verdict.code === 'NETWORK_ERROR' ? 'connect' : undefined;
 }
 
-const maxQuoteLength = 400;
-
 function messageOf(verdict: Verdict, evidence: Evidence, input: ProviderFailureInput): string {
   const target = [
     evidence.provider || 'the model provider',
@@ -107,8 +105,7 @@ function quoteOf(messages: readonly string[]): string {
   const inner = messages.at(-1) ?? '';
   const outer = messages.at(-2);
   const quote = inner.length < 12 && outer !== undefined ? `${outer} ${inner}` : inner;
-  const oneLine = quote.replaceAll(/\s+/g, ' ').trim();
-  return oneLine.length > maxQuoteLength ? `${oneLine.slice(0, maxQuoteLength)} …` : oneLine;
+  return /\s{2}|[\n\t\r]/.test(quote) ? quote.replaceAll(/\s+/g, ' ') : quote;
 }
 
 function contextOf(verdict: Verdict, evidence: Evidence, delay: StatedDelay): Readonly<Record<string, Json>> {
@@ -116,9 +113,7 @@ function contextOf(verdict: Verdict, evidence: Evidence, delay: StatedDelay): Re
   return {
     because: verdict.because,
     ...(delay.type === 'stated' ? { retryAfterFrom: delay.from } : {}),
-    ...(delay.type === 'invalid'
-      ? { retryAfterIgnored: `${delay.from} is "${delay.value.slice(0, 80)}"` }
-      : {}),
+    ...(delay.type === 'invalid' ? { retryAfterIgnored: `${delay.from} is "${delay.value}"` } : {}),
     ...(isLength ? tokenCounts(evidence.text) : {}),
   };
 }

@@ -34,8 +34,8 @@ interface Traits {
   readonly httpStatus: number;
   /** What a command line ends with. */
   readonly exitCode: number;
-  /** Where the code arises. */
-  readonly origins: readonly Origin[];
+  /** Where the code arises; the first is taken where nobody says otherwise. */
+  readonly origins: readonly [Origin, ...Origin[]];
 }
 
 /** Exit codes by kind of failure: a script can tell 'fix the key' from 'try again later'. */
@@ -56,11 +56,15 @@ export const exitCodes = {
 } as const;
 
 const modelSide = ['model', 'embedding'] as const;
+const everywhere: readonly [Origin, ...Origin[]] = [
+  'agent',
+  ...origins.filter((origin) => origin !== 'agent'),
+];
 
 // prettier-ignore
 export const failureTraits = {
   AUTHENTICATION_ERROR:    { retryable: false, severity: 'critical',   httpStatus: 502, exitCode: exitCodes.credentials,  origins: modelSide },
-  PERMISSION_DENIED:       { retryable: false, severity: 'critical',   httpStatus: 403, exitCode: exitCodes.credentials,  origins: ['model', 'embedding', 'tool', 'sandbox'] },
+  PERMISSION_DENIED:       { retryable: false, severity: 'critical',   httpStatus: 403, exitCode: exitCodes.credentials,  origins: ['model', 'embedding', 'tool', 'sandbox', 'storage'] },
   MODEL_NOT_FOUND:         { retryable: false, severity: 'critical',   httpStatus: 502, exitCode: exitCodes.request,      origins: modelSide },
   MODEL_LOADING:           { retryable: true,  severity: 'critical',   httpStatus: 503, exitCode: exitCodes.busy,         origins: modelSide },
   RATE_LIMITED:            { retryable: true,  severity: 'critical',   httpStatus: 429, exitCode: exitCodes.busy,         origins: ['model', 'embedding', 'tool', 'mcp'] },
@@ -68,7 +72,7 @@ export const failureTraits = {
   OVERLOADED:              { retryable: true,  severity: 'critical',   httpStatus: 503, exitCode: exitCodes.busy,         origins: modelSide },
   SERVER_ERROR:            { retryable: true,  severity: 'critical',   httpStatus: 502, exitCode: exitCodes.connection,   origins: ['model', 'embedding', 'tool', 'mcp'] },
   NETWORK_ERROR:           { retryable: true,  severity: 'critical',   httpStatus: 502, exitCode: exitCodes.connection,   origins: ['model', 'embedding', 'tool', 'mcp', 'storage'] },
-  TIMEOUT:                 { retryable: true,  severity: 'critical',   httpStatus: 504, exitCode: exitCodes.connection,   origins: ['model', 'embedding', 'tool', 'agent', 'hook', 'mcp', 'storage', 'sandbox', 'durable'] },
+  TIMEOUT:                 { retryable: true,  severity: 'critical',   httpStatus: 504, exitCode: exitCodes.connection,   origins: everywhere },
   CONTEXT_LENGTH_EXCEEDED: { retryable: false, severity: 'replanning', httpStatus: 413, exitCode: exitCodes.request,      origins: modelSide },
   REQUEST_TOO_LARGE:       { retryable: false, severity: 'replanning', httpStatus: 413, exitCode: exitCodes.request,      origins: modelSide },
   CONTENT_FILTERED:        { retryable: false, severity: 'critical',   httpStatus: 422, exitCode: exitCodes.filtered,     origins: modelSide },
@@ -77,19 +81,19 @@ export const failureTraits = {
   STREAM_INTERRUPTED:      { retryable: true,  severity: 'critical',   httpStatus: 502, exitCode: exitCodes.connection,   origins: modelSide },
   TOOL_CALL_INVALID:       { retryable: true,  severity: 'replanning', httpStatus: 502, exitCode: exitCodes.response,     origins: modelSide },
   TOOL_EXECUTION_ERROR:    { retryable: false, severity: 'replanning', httpStatus: 500, exitCode: exitCodes.tool,         origins: ['tool'] },
-  VALIDATION_ERROR:        { retryable: false, severity: 'replanning', httpStatus: 422, exitCode: exitCodes.tool,         origins: ['tool'] },
-  SERIALIZATION_ERROR:     { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.tool,         origins: ['tool', 'storage'] },
+  VALIDATION_ERROR:        { retryable: false, severity: 'replanning', httpStatus: 422, exitCode: exitCodes.tool,         origins: everywhere },
+  SERIALIZATION_ERROR:     { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.tool,         origins: everywhere },
   IO_ERROR:                { retryable: false, severity: 'replanning', httpStatus: 500, exitCode: exitCodes.tool,         origins: ['tool', 'sandbox'] },
-  NOT_FOUND:               { retryable: false, severity: 'replanning', httpStatus: 404, exitCode: exitCodes.tool,         origins: ['tool'] },
+  NOT_FOUND:               { retryable: false, severity: 'replanning', httpStatus: 404, exitCode: exitCodes.tool,         origins: ['tool', 'sandbox', 'mcp'] },
   STORAGE_NOT_FOUND:       { retryable: false, severity: 'critical',   httpStatus: 404, exitCode: exitCodes.storage,      origins: ['storage'] },
   STORAGE_CORRUPT:         { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.storage,      origins: ['storage'] },
   STORAGE_LOCKED:          { retryable: true,  severity: 'critical',   httpStatus: 503, exitCode: exitCodes.storage,      origins: ['storage'] },
   STORAGE_FULL:            { retryable: false, severity: 'critical',   httpStatus: 507, exitCode: exitCodes.storage,      origins: ['storage'] },
   STORAGE_IO:              { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.storage,      origins: ['storage'] },
   CONFIG_ERROR:            { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.usage,        origins: ['config'] },
-  CANCELLED:               { retryable: false, severity: 'critical',   httpStatus: 499, exitCode: exitCodes.cancelled,    origins: ['agent', 'model', 'embedding', 'tool', 'durable', 'mcp'] },
+  CANCELLED:               { retryable: false, severity: 'critical',   httpStatus: 499, exitCode: exitCodes.cancelled,    origins: everywhere },
   INTERNAL:                { retryable: false, severity: 'fatal',      httpStatus: 500, exitCode: exitCodes.internal,     origins: ['agent'] },
-  UNKNOWN:                 { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.unknown,      origins },
+  UNKNOWN:                 { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.unknown,      origins: everywhere },
 } as const satisfies Record<string, Traits>;
 
 export type FailureCode = keyof typeof failureTraits;

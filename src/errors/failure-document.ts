@@ -2,7 +2,7 @@ import { isRecord } from '../base/json.ts';
 import { toPlainJson } from '../base/plain-json.ts';
 import { failureTraits, origins } from './codes.ts';
 import type { FailureCode } from './codes.ts';
-import { classifiers, createFailure, phases, sideEffects } from './failure.ts';
+import { classifiers, clean, createFailure, phases, sideEffects } from './failure.ts';
 import type { Cause, Failure, FailureDetails, ProviderFacts } from './failure.ts';
 
 /** The version of the document. A reader refuses a newer one; a new field does not raise it, a changed meaning does. */
@@ -27,7 +27,7 @@ type Parsed =
 
 /** Reads a document from outside. A code this version does not know becomes `UNKNOWN` and is kept in `context.unknownCode`. */
 export function parseFailureDocument(given: unknown): Parsed {
-  const document = toPlainJson(given);
+  const document = toPlainJson(given, documentBounds);
   const problem = documentProblem(document);
   if (problem !== undefined) return { type: 'invalid', failure: invalidDocument(problem) };
   // documentProblem has looked at each field.
@@ -45,6 +45,9 @@ export function parseFailureDocument(given: unknown): Parsed {
     }),
   };
 }
+
+/** Wide enough for whatever `createFailure` lets through; it bounds the rest itself. */
+const documentBounds = { maxDepth: 16, maxMembers: 2000, boundText: (text: string) => text } as const;
 
 function isKnownCode(code: string): code is FailureCode {
   return Object.hasOwn(failureTraits, code);
@@ -145,7 +148,7 @@ function invalidDocument(problem: string): Failure {
 }
 
 function describe(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.slice(0, 80));
+  if (typeof value === 'string') return JSON.stringify(clean(value, 80));
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value);
   return value === undefined ? 'nothing' : typeof value;
 }

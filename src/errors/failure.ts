@@ -1,6 +1,6 @@
 import { defined } from '../base/defined.ts';
 import type { Json } from '../base/json.ts';
-import { toPlainJson } from '../base/plain-json.ts';
+import { boundAndFreeze, toPlainJson } from '../base/plain-json.ts';
 import { redact, redactJson } from '../base/redact.ts';
 import { boundText } from '../base/text.ts';
 import { failureTraits } from './codes.ts';
@@ -61,7 +61,7 @@ export interface FailureDetails extends Partial<Omit<Failure, 'code' | 'message'
   readonly message: string;
 }
 
-const maxMessageLength = 2000;
+const maxMessageLength = 1000;
 const redactionMargin = 4000;
 const maxCauses = 8;
 const maxCauseLength = 500;
@@ -81,7 +81,7 @@ export function createFailure(code: FailureCode, details: FailureDetails): Failu
       provider: details.provider === undefined ? undefined : cleanProvider(details.provider),
       classifiedBy: details.classifiedBy ?? 'declared',
       hint: details.hint === undefined ? undefined : clean(details.hint, maxMessageLength),
-      context: Object.freeze(cleanContext(details.context ?? {})),
+      context: cleanContext(details.context ?? {}),
       causes: Object.freeze((details.causes ?? []).slice(0, maxCauses).map(cleanCause)),
     }),
   );
@@ -93,16 +93,18 @@ export function severityOf(failure: Pick<Failure, 'code' | 'retryable'>): Severi
 }
 
 /** Redacts first and cuts then: a key that is cut in half no longer looks like one. */
-function clean(text: string, maxLength: number): string {
-  const window = maxLength + redactionMargin;
-  const head = text.length <= window ? text : withoutLastWord(text.slice(0, window));
-  return boundText(redact(head), maxLength);
+export function clean(text: string, maxLength: number): string {
+  return boundText(redact(redactableHead(text, maxLength)), maxLength);
 }
 
-/** The word at the edge of the window may be half a secret. A word that fills the margin is dropped as far as it reaches. */
-function withoutLastWord(text: string): string {
-  const end = Math.max(text.lastIndexOf(' '), text.lastIndexOf('\n'));
-  return text.slice(0, Math.max(end, text.length - redactionMargin, 0));
+/** The part of a long text that may matter, without a word that the cut has gone through. */
+function redactableHead(text: string, maxLength: number): string {
+  const window = maxLength + redactionMargin;
+  if (text.length <= window) return text;
+  const head = text.slice(0, window);
+  const end = Math.max(head.lastIndexOf(' '), head.lastIndexOf('\n'));
+  // A word that fills the whole margin is dropped as far as the margin reaches.
+  return head.slice(0, Math.max(end, maxLength + 1));
 }
 
 function cleanProvider(facts: ProviderFacts): ProviderFacts {
@@ -121,9 +123,17 @@ function cleanOptional(text: string | undefined): string | undefined {
   return text === undefined ? undefined : clean(text, 200);
 }
 
+const contextBounds = {
+  maxDepth: 8,
+  maxMembers: 200,
+  maxTextLength: 1000,
+  maxTotalLength: 16_000,
+  boundText: (text: string) => redactableHead(text, 1000),
+} as const;
+
 function cleanContext(context: Readonly<Record<string, Json>>): Readonly<Record<string, Json>> {
-  const cleaned = redactJson(toPlainJson(context));
-  // An object stays an object: redactJson keeps the shape of what it is given.
+  const cleaned = boundAndFreeze(redactJson(toPlainJson(context, contextBounds)), contextBounds);
+  // An object stays an object: each step keeps the shape of what it is given.
   return cleaned as Readonly<Record<string, Json>>;
 }
 

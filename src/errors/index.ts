@@ -1,3 +1,4 @@
+export { redact, registerSecret } from '../base/redact.ts';
 export { classifyFailure } from './classify-failure.ts';
 export { classifyProviderFailure } from './classify-provider-failure.ts';
 export type { ProviderFailureInput } from './classify/evidence.ts';

@@ -44,7 +44,7 @@ export function renderWait(delayMs: number): string {
 
 function forPerson(failure: Failure, retrying: boolean): string {
   const { what, next } = codeTexts[failure.code].forPerson;
-  const happened = `${fill(what, failure)}${numbersOf(failure)}`;
+  const happened = fill(what, failure).replace(/\.$/, `${numbersOf(failure)}.`);
   if (retrying) return `${happened} Rerail will try again${inWait(failure)}.`;
   const step = failure.hint ?? fill(next, failure);
   return failure.retryable ? `${happened} Try again${inWait(failure)}. ${step}` : `${happened} ${step}`;

@@ -168,7 +168,8 @@ function failureOf(origin: Origin): Failure {
   return createFailure('UNKNOWN', { origin, message: 'Cannot do it' });
 }
 
-async function secondCopy(): Promise<typeof import('./rerail-error.ts')> {
+/** Its type is that of the first copy. */
+async function secondCopy(): Promise<{ readonly RerailError: typeof RerailError }> {
   vi.resetModules();
   return import('./rerail-error.ts');
 }

@@ -254,6 +254,7 @@ describe('checkTidy()', () => {
   });
 
   const fine: readonly (readonly [title: string, path: string, text: string])[] = [
+    ['a script that uses what was built', 'scripts/a.mjs', `import { b } from '../dist/base/b.js';\n`],
     ['an import of the own layer', 'src/base/a.ts', `import { b } from './b.ts';\n`],
     ['types of agent in storage', 'src/storage/a.ts', `import type { B } from '../agent/b.ts';\n`],
     ['types of agent in telemetry', 'src/telemetry/a.ts', `export type { B } from '../agent/b.ts';\n`],

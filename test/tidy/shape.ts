@@ -69,6 +69,8 @@ function findImportPathProblems(module: Module, problem: Report): readonly Probl
   const isSource = module.path.startsWith('src/') && !module.isTest;
   return module.imports.flatMap(({ specifier, target, line }) => {
     if (target === undefined) return [];
+    // Scripts and benchmarks are plain JavaScript and use what was built.
+    if (target.startsWith('dist/') && /^(scripts|bench)\//.test(module.path)) return [];
     if (specifier.startsWith('.') && !/\.(ts|mjs|json)$/.test(specifier)) {
       return problem('import-path', line, `"${specifier}" must name the file with its extension, .ts`);
     }

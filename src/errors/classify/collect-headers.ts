@@ -1,13 +1,18 @@
 import { isList, readEntries, readProperty } from './safe-read.ts';
 
-const maxHeaders = 100;
+const maxHeaders = 1000;
 const maxHeaderLength = 500;
+const maxNameLength = 100;
+
+/** Only what the classifier reads is copied; whatever else headers carry, cookies and keys among it, stays where it is. */
+const relevant = /^(?:retry-after(?:-ms)?|date|cf-ray|.*rate-?limit.*|.*request-?id|x-amzn-errortype)$/;
 
 /** Copies headers of any shape (record, `Headers`, list of pairs) in lower case. Two values are joined by a comma. */
 export function collectHeaders(target: Record<string, string>, headers: unknown): void {
   for (const [name, value] of headerEntries(headers)) {
-    if (typeof name !== 'string') continue;
-    const key = name.toLowerCase().slice(0, maxHeaderLength);
+    if (typeof name !== 'string' || name.length > maxNameLength) continue;
+    const key = name.toLowerCase();
+    if (!relevant.test(key)) continue;
     if (Object.hasOwn(target, key)) continue;
     const text = headerText(value);
     if (text !== undefined) Object.defineProperty(target, key, { value: text, enumerable: true });

@@ -180,7 +180,7 @@ function emptyAnswer({ status }: Evidence): Verdict | undefined {
   return {
     code: 'INVALID_RESPONSE',
     by: 'status',
-    because: `the status is ${status}, but what came is no answer`,
+    because: `the status is ${status}, and nothing in the answer says what failed`,
   };
 }
 

@@ -35,8 +35,23 @@ export const maxDelayMs = 1000 * 365.25 * 86_400_000;
 
 /** Reads a duration with units from the start of a text; `undefined` where there is none. */
 export function parseDuration(text: string, from = 0): number | undefined {
+  const clock = parseClock(text, from);
+  if (clock !== undefined) return believable(clock);
   const { total, parts } = sumParts(text, from);
   return parts === 0 ? undefined : believable(total);
+}
+
+// `2.03:00:05` is two days and three hours; Azure's API management writes it so.
+const clockForm = /(?:(\d{1,4})\.)?(\d{1,3}):(\d{2}):(\d{2})(?![\d:])/y;
+
+function parseClock(text: string, from: number): number | undefined {
+  clockForm.lastIndex = from;
+  const match = clockForm.exec(text);
+  if (match === null) return undefined;
+  const [days, hours, minutes, seconds] = match
+    .slice(1)
+    .map((digits: string | undefined) => Number(digits ?? 0));
+  return (((days ?? 0) * 24 + (hours ?? 0)) * 60 + (minutes ?? 0)) * 60_000 + (seconds ?? 0) * 1000;
 }
 
 function sumParts(text: string, from: number): { readonly total: number; readonly parts: number } {

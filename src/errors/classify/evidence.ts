@@ -118,11 +118,18 @@ const maxNormalLength = 6000;
 /** What is matched by words: without quotes, for providers quote names in four ways, and without addresses to read more. */
 export function normalise(messages: readonly string[]): string {
   const text = innermost(messages).join(' | ').toLowerCase();
-  const plain = text.includes('://') ? text.replaceAll(/https?:\/\/[^\s"'<>)\]]{1,300}/g, ' ') : text;
+  const plain = withoutNoise(text);
   return plain
     .replaceAll(/["'`\u2018\u2019\u201c\u201d]/g, '')
     .replaceAll(/\s{2,}|[\n\t\r\u00a0]/g, ' ')
     .trim();
+}
+
+/** Addresses to read more, and the tail that LiteLLM appends: both name things that did not happen. */
+function withoutNoise(text: string): string {
+  const plain = text.includes('://') ? text.replaceAll(/https?:\/\/[^\s"'<>)\]]{1,300}/g, ' ') : text;
+  if (!plain.includes('model group')) return plain;
+  return plain.replaceAll(/(?:received|available) model group(?: fallbacks)?=\S{0,200}/g, ' ');
 }
 
 const maxSentenceLength = 2000;

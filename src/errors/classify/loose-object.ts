@@ -119,7 +119,7 @@ function readString(cursor: Cursor): string {
   return pieces.join('');
 }
 
-const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: ' ', f: ' ' };
+const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' };
 
 function unescape(cursor: Cursor): string {
   const next = cursor.text[cursor.at + 1] ?? '';

@@ -35,7 +35,8 @@ function isExhausted(headers: Headers, name: string): boolean | undefined {
   const status = headers[name.replace('-reset', '-status')];
   if (status !== undefined) return status === 'rejected';
   const remaining = headers[name.replace('-reset', '-remaining')];
-  return remaining === undefined || remaining.trim() === '' ? undefined : Number(remaining) <= 0;
+  if (remaining === undefined) return undefined;
+  return remaining.trim() !== '' && Number(remaining) <= 0;
 }
 
 /** A duration, a number of seconds, an epoch in seconds or milliseconds, or a date. */

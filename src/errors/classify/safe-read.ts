@@ -39,12 +39,13 @@ export function isList(value: unknown): value is readonly unknown[] {
 
 /** The text of something thrown, whatever it is. */
 export function describeThrown(thrown: unknown): string {
-  if (typeof thrown === 'string') return thrown;
+  if (typeof thrown === 'string') return thrown === '' ? 'an empty text was thrown' : thrown;
   if (thrown === null || thrown === undefined) return `${String(thrown)} was thrown`;
   const message = readText(thrown, 'message');
   if (message !== undefined) return message;
   if (typeof thrown === 'object' || typeof thrown === 'function') {
-    return `${nameOf(thrown) ?? 'an object'} without a message was thrown`;
+    const code = readText(thrown, 'code');
+    return `${nameOf(thrown) ?? 'an object'}${code === undefined ? '' : ` ${code}`} without a message was thrown`;
   }
   const primitive = thrown as number | bigint | boolean | symbol; // All that is left; `unknown` does not narrow so far.
   return `${String(primitive)} was thrown`;

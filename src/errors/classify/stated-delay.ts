@@ -103,7 +103,7 @@ function untilEpoch(value: string | number, clock: number | undefined): number |
 // What a client did or planned by itself is not what the provider asks for: 'will retry in 8 seconds', 'connection reset'.
 // "Please try again in 1m47.5s", "retry after 20 seconds", "wait 0 seconds", "reset in 5 days 10 hours", "请在 30 秒后重试".
 const asking =
-  /\b(?:try(?: your request)? again|(?<!will |we |going to |about to )retry(?: your request)?|wait|(?<!connection )resets?|replenished|available(?: again)?|请在|等待)(?: again| after| in| for| at least| about| approximately| another| within)* (?=\d)/g;
+  /(?:\b(?:try(?: your request)? again|(?<!will |we |going to |about to )retry(?: your request)?|wait|(?<!connection )resets?|replenished|available(?: again)?)(?: again| after| in| for| at least| about| approximately| another| within){0,4} |(?:请在|等待|请等) ?)~?(?=\d)/g;
 
 /** A wait that only holds once somebody has fixed something is none. */
 const conditional =

@@ -28,7 +28,7 @@ export const quotaWording: readonly WordingRule[] = [
     code: 'QUOTA_EXCEEDED',
     overrides: true,
     pattern:
-      /(?:monthly|weekly|hard|billing|specified api|spend(?:ing)?) (?:\w+ )?(?:limit|cap)s?\b.{0,60}(?:reach|exceed|hit)|(?:reach|exceed|hit)\w* (?:\w+ ){0,4}(?:monthly|weekly|billing|hard|spend(?:ing)?|usage) (?:\w+ ){0,3}(?:limit|cap|credit)|spend_limit_reached/,
+      /(?:monthly|weekly|hard|billing|specified api|spend(?:ing)?) (?:\w+ )?(?:limit|cap)s?\b.{0,60}(?:reach|exceed|hit)|(?:reach|exceed|hit)\w{0,4} (?:\w+ ){0,4}(?:monthly|weekly|billing|hard|spend(?:ing)?|usage) (?:\w+ ){0,3}(?:limit|cap|credit)|spend_limit_reached|suspended.{0,40}(?:spend|billing|payment)|out of (?:\w+ ){0,3}quota/,
     seen: 'You have reached your monthly spending limit. Raise it in the console to continue.',
   },
   {

@@ -43,14 +43,14 @@ export const contentWording: readonly WordingRule[] = [
     code: 'CONTENT_FILTERED',
     overrides: true,
     pattern:
-      /content.(?:filter|management polic|polic(?:y|ies) violat|moderation|exists risk)|filtered due to|blocked by (?:\w+ )?(?:content|safety|our|the safety|guardrail)|usage polic(?:y|ies)|safety (?:system|filter|setting|reason|check|rating|classifier)|was flagged|(?:flagged|rejected|blocked) (?:as|for|because|by|due to|under).{0,60}(?:violat|safety|polic|moderation|risk|sensitive|harm|content)|inappropriate content|considered high risk|prohibited(?:_| )content|acceptable use policy|moderation|responsible ai/,
+      /content.(?:filter|management polic|polic(?:y|ies) violat|moderation|exists risk)|filtered due to|(?:response|output|prompt|content) was filtered|blocked by (?:\w+ )?(?:content|safety|our|the safety|guardrail)|usage polic(?:y|ies)|safety (?:system|filter|setting|reason|check|rating|classifier)|was flagged|(?:flagged|rejected|blocked) (?:as|for|because|by|due to|under).{0,60}(?:violat|safety|polic|moderation|risk|sensitive|harm|content)|inappropriate content|considered high risk|prohibited(?:_| )content|acceptable use policy|moderation|responsible ai/,
     seen: 'The response was filtered due to the prompt triggering our content management policy.',
   },
   {
     code: 'CONTENT_FILTERED',
     overrides: true,
     pattern:
-      /block_?reason ?[:=] ?(?!null|none|unspecified)[<\w]|prompt was blocked|response was blocked|blocked due to|prompt injection|safety_check|violat\w+ (?:\w+ )?usage guidelines|finish_?reason.{0,4}(?:\w+\.)?(?:safety|recitation|prohibited_content|blocklist|spii|content_filter)|rephrase (?:your|the) (?:prompt|request|question)|unsafe content|sensitive (?:content|information|words?)|may contain (?:\w+ )?(?:sensitive|unsafe|copyright)|violat\w+ (?:of )?(?:our|the|openai|xai|google|anthropic)\S* (?:\w+ ){0,3}(?:polic|guideline|terms)|敏感|不安全|违规|内容安全|风险/,
+      /block_?reason ?[:=] ?(?!null|none|unspecified)[<\w]|prompt was blocked|response was blocked|blocked due to|prompt injection|safety_check|violat\w+ (?:\w+ )?usage guidelines|finish_?reason.{0,4}(?:\w+\.)?(?:safety|recitation|prohibited_content|blocklist|spii|content_filter)|rephrase (?:your|the) (?:prompt|request|question)|unsafe content|sensitive (?:content|information|words?)|may contain (?:\w+ )?(?:sensitive|unsafe|copyright)|violat\w+ (?:of )?(?:our|the|openai|xai|google|anthropic)\S{0,20} (?:\w+ ){0,3}(?:polic|guideline|terms)|敏感|不安全|违规|内容安全|风险/,
     seen: 'Response blocked. promptFeedback block_reason: OTHER',
   },
 ];
@@ -79,7 +79,7 @@ export const contextWording: readonly WordingRule[] = [
     code: 'CONTEXT_LENGTH_EXCEEDED',
     overrides: true,
     pattern:
-      /maximum context length|max_seq_len|context the overflows|context length of only|context (?:length|window|size|limit)s? (?:of \S+ )?(?:has been |is |was |are )?(?:exceed|reach|overflow|full|too)|exceed\w* (?:\w+ ){0,5}context(?: |_)?(?:length|window|size|limit)|greater than the context length|(?:larger|longer|more) than (?:\w+ ){0,4}context|context(?:_| )length_exceeded|exceeds? (?:\w+ ){0,3}n_ctx|context overflow|does not fit (?:in|into) (?:\w+ )?context|ran out of room in the models? context|exceeded (?:model|the model).{0,12}token limit/,
+      /maximum context length|less than the context length|max_seq_len|context the overflows|context length of only|context (?:length|window|size|limit)s? (?:of \S+ )?(?:has been |is |was |are )?(?:exceed|reach|overflow|full|too)|exceed\w{0,3} (?:\w+ ){0,5}context(?: |_)?(?:length|window|size|limit)|greater than the context length|(?:larger|longer|more) than (?:\w+ ){0,4}context|context(?:_| )length_exceeded|exceeds? (?:\w+ ){0,3}n_ctx|context overflow|does not fit (?:in|into) (?:\w+ )?context|ran out of room in the models? context|exceeded (?:model|the model).{0,12}token limit/,
     seen: "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",
   },
   {
@@ -120,7 +120,7 @@ export const modelWording: readonly WordingRule[] = [
   {
     code: 'MODEL_NOT_FOUND',
     pattern:
-      /(?:unknown|invalid|unsupported|no such|unrecognized|not found the|unrecognised) model|end of (?:its )?life|could not resolve the foundation model|specified version does not exist|model_not_found|not a valid model|no endpoints found|no models? (?:loaded|available|found)|(?<!by the )(?:model|model identifier|model name|model id)(?: \S+)? is (?:invalid|incorrect|unknown|unsupported)|invalid model (?:name|id)|model not (?:exist|supported|available)|no available channel|try pulling it first|(?:找不到|不存在).{0,10}模型|模型.{0,12}(?:不存在|未找到|下线)|not found for account|pull the model|model.{0,40}not supported for generatecontent/,
+      /(?:unknown|invalid|unsupported|no such|unrecognized|not found the|unrecognised) model|end of (?:its )?life|could not resolve the foundation model|version \S{1,80} does not exist|specified version does not exist|model_not_found|not a valid model|no endpoints found|no models? (?:loaded|available|found)|(?<!by the )(?:model|model identifier|model name|model id)(?: \S+)? is (?:invalid|incorrect|unknown|unsupported)|invalid model (?:name|id)|model not (?:exist|supported|available)|no available channel|try pulling it first|(?:找不到|不存在).{0,10}模型|模型.{0,12}(?:不存在|未找到|下线)|not found for account|pull the model|model.{0,40}not supported for generatecontent/,
     seen: 'Invalid model name passed in model=gpt-9. Call `/v1/models` to view available models for your key.',
   },
 ];
@@ -131,7 +131,7 @@ export const clearParameterWording: readonly WordingRule[] = [
     code: 'INVALID_REQUEST',
     overrides: true,
     pattern:
-      /parse the json body of your request|array too long|failed to deserialize the json body|input is not supported|unsupported content|must be passed back|not a valid \S+ flavored json schema|should alternate|must alternate|parameter is illegal|api version is no longer|requires --\w|use \S{1,40} (?:api|endpoint) instead|is not supported for format|invalid beta flag|streaming is (?:strongly recommended|required)|extra inputs are not permitted|(?:unsupported|unknown|missing required) param(?:eter)?\b|invalid schema for|expected thinking or redacted_thinking|invalid signature in thinking|no endpoints found that support|input_schema does not support/,
+      /parse the json body of your request|array too long|missing conversation_config|failed to deserialize the json body|input is not supported|unsupported content|must be passed back|not a valid \S+ flavored json schema|should alternate|must alternate|parameter is illegal|api version is no longer|requires --\w|use \S{1,40} (?:api|endpoint) instead|is not supported for format|invalid beta flag|streaming is (?:strongly recommended|required)|extra inputs are not permitted|(?:unsupported|unknown|missing required) param(?:eter)?\b|invalid schema for|expected thinking or redacted_thinking|invalid signature in thinking|no endpoints found that support|input_schema does not support/,
     seen: 'We could not parse the JSON body of your request.',
   },
   {

@@ -15,7 +15,7 @@ export const brokenWording: readonly WordingRule[] = [
     code: 'TIMEOUT',
     overrides: true,
     pattern:
-      /(?:body|headers|connect) timeout error|aborted due to timeout|(?:^|\| )(?:\w*error: )?request timed out\b|timeout of \d+ ?ms exceeded/,
+      /(?:body|headers|connect) timeout error|aborted due to timeout|(?:^|\| )(?:\w{0,40}error: )?request timed out\b|timeout of \d+ ?ms exceeded/,
     seen: 'terminated: Body Timeout Error',
   },
   {
@@ -62,7 +62,7 @@ export const networkWording: readonly WordingRule[] = [
     code: 'NETWORK_ERROR',
     retryable: false,
     pattern:
-      /self.signed certificate|certificate.{0,30}(?:verify failed|verification|has expired|not trusted|unknown authority|chain|issuer|altnames)|certificate_verify_failed|unable to (?:verify|get) (?:the )?(?:first|local issuer|issuer) ?\w* ?certificate|hostname\/ip does not match|wrong version number|does not match certificate|x509|pkix|certification path|unknown ca\b|proxy authentication required|sslcertverificationerror/,
+      /self.signed certificate|certificate.{0,30}(?:verify failed|verification|has expired|not trusted|unknown authority|chain|issuer|altnames)|certificate_verify_failed|unable to (?:verify|get) (?:the )?(?:first|local issuer|issuer) ?\w{0,12} ?certificate|hostname\/ip does not match|wrong version number|does not match certificate|x509|pkix|certification path|unknown ca\b|proxy authentication required|sslcertverificationerror/,
     seen: 'certificate verify failed: self-signed certificate in certificate chain',
   },
   {

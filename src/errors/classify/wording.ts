@@ -38,7 +38,6 @@ export interface WordingRules {
 
 /** What a provider says about a request it has read. */
 const aboutRequests: readonly WordingRule[] = [
-  ...toolWording,
   ...bannedWording,
   ...contentWording,
   ...sizeWording,
@@ -68,9 +67,23 @@ const aboutTransport: readonly WordingRule[] = [
 
 /** Which sentences can be meant: a provider that refused a request (4xx) does not speak of our sockets. */
 const commonRules = {
-  refused: [...aboutRequests, ...parameterWording],
-  failed: [...brokenWording, ...aboutRequests, ...timeoutWording, ...unreachedWording, ...serverWording],
-  open: [...brokenWording, ...aboutRequests, ...aboutTransport, ...parameterWording, ...serverWording],
+  refused: [...toolWording, ...aboutRequests, ...parameterWording],
+  failed: [
+    ...toolWording,
+    ...brokenWording,
+    ...aboutRequests,
+    ...timeoutWording,
+    ...unreachedWording,
+    ...serverWording,
+  ],
+  open: [
+    ...toolWording,
+    ...brokenWording,
+    ...aboutRequests,
+    ...aboutTransport,
+    ...parameterWording,
+    ...serverWording,
+  ],
 } as const satisfies Record<string, readonly WordingRule[]>;
 
 type Situation = keyof typeof commonRules;

@@ -1,0 +1,27 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it, vi } from 'vitest';
+
+const quoted = /<!-- example: (\S+) -->\s+```ts\n([\s\S]*?)```/g;
+
+describe('the examples', () => {
+  it('are quoted word for word in the README', () => {
+    const quotes = [...readFileSync('README.md', 'utf8').matchAll(quoted)];
+    expect(quotes.map(([, path]) => path)).toEqual(['examples/classify.ts']);
+    for (const [, path = '', text] of quotes) expect(text).toBe(readFileSync(path, 'utf8'));
+  });
+
+  it('all have a test here', () => {
+    expect(readdirSync('examples')).toEqual(['classify.ts']);
+  });
+
+  it('classify.ts prints what its comments say', async () => {
+    const log = vi.spyOn(console, 'log').mockReturnValue();
+    await import('../examples/classify.ts');
+    const printed = log.mock.calls.map(([value]) => String(value));
+    expect(printed.slice(0, 2)).toEqual(['QUOTA_EXCEEDED', 'false']);
+    expect(printed[2]).toContain('insufficient_quota');
+    expect(printed[3]).toBe(
+      "The account at OpenAI has used up its credit or its plan. Top it up or raise the limit in the provider's billing settings, then run again.",
+    );
+  });
+});
