@@ -29,7 +29,7 @@ function failure() {
     type: 'object',
     required: ['code', 'origin', 'message', 'retryable', 'classifiedBy', 'context', 'causes'],
     properties: {
-      code: { enum: failureCodes },
+      code: { anyOf: [{ enum: failureCodes }, { type: 'string', pattern: '^[A-Z][A-Z0-9_]{2,60}$' }] },
       origin: { enum: origins },
       message: { ...text, description: 'For a developer; redacted and bounded.' },
       retryable: { type: 'boolean' },

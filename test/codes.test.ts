@@ -102,36 +102,40 @@ describe('every code can be provoked through the public API', () => {
 });
 
 describe.each(failureCodes)('the texts of %s', (code) => {
-  const bare = createFailure(code, { message: 'Cannot do it: the value was 7' });
-  const known = createFailure(code, {
-    message: 'Cannot do it: the value was 7',
-    provider: { provider: 'anthropic', model: 'claude-sonnet-5', statusCode: 400 },
-    context: { tool: 'search' },
-    retryAfterMs: 12_000,
-  });
-  const texts = [bare, known].flatMap((failure) =>
-    [true, false].map((retrying) => ({
-      person: renderFailure(failure, 'person', { retrying }),
-      model: renderFailure(failure, 'model', { retrying }),
-      developer: renderFailure(failure, 'developer', { retrying }),
-    })),
-  );
+  const textsOf = (): readonly Record<'person' | 'model' | 'developer', string>[] => {
+    const message = 'Cannot do it: the value was 7';
+    const provider = { provider: 'anthropic', model: 'claude-sonnet-5', statusCode: 400 };
+    const bare = createFailure(code, { message });
+    const known = createFailure(code, {
+      message,
+      provider,
+      context: { tool: 'search' },
+      retryAfterMs: 12_000,
+    });
+    return [bare, known].flatMap((failure) =>
+      [true, false].map((retrying) => ({
+        person: renderFailure(failure, 'person', { retrying }),
+        model: renderFailure(failure, 'model', { retrying }),
+        developer: renderFailure(failure, 'developer', { retrying }),
+      })),
+    );
+  };
 
   it('are three, and each says something of its own', () => {
-    for (const { person, model, developer } of texts) {
+    for (const { person, model, developer } of textsOf()) {
       expect(new Set([person, model, developer]).size).toBe(3);
       for (const text of [person, model, developer]) expect(text.length).toBeGreaterThan(20);
     }
   });
 
   it('hold no placeholder and no trace of a missing value', () => {
-    for (const text of texts.flatMap((each) => Object.values(each))) {
+    for (const text of textsOf().flatMap((each) => Object.values(each))) {
       expect(text).not.toMatch(/\{\w+\}|undefined|\bNaN\b|\[object /);
     }
   });
 
   it('are sentences that end, begin with a capital and do not double their full stop', () => {
-    for (const { person, model } of texts) {
+    for (const { person, model } of textsOf()) {
       for (const text of [person, model]) {
         expect(text).toMatch(/^[A-Z“"]/);
         expect(text).toMatch(/[.!?]$/);
@@ -141,7 +145,7 @@ describe.each(failureCodes)('the texts of %s', (code) => {
   });
 
   it('spare a person the jargon', () => {
-    for (const { person } of texts) {
+    for (const { person } of textsOf()) {
       expect(person).not.toMatch(/\bhttp\b|\bstatus \d|\bjson\b|\berrno\b|\bstack\b|\bexception\b/i);
       expect(person).not.toMatch(/[A-Z]{3,}_[A-Z]|\bE[A-Z]{4,}\b/);
       expect(person).not.toContain(code);
@@ -149,7 +153,7 @@ describe.each(failureCodes)('the texts of %s', (code) => {
   });
 
   it('name the code for a developer', () => {
-    for (const { developer } of texts) expect(developer).toContain(code);
+    for (const { developer } of textsOf()) expect(developer).toContain(code);
   });
 });
 

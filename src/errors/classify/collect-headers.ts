@@ -34,12 +34,10 @@ function headerEntries(headers: unknown): readonly (readonly [unknown, unknown])
 }
 
 function headerText(value: unknown): string | undefined {
-  if (typeof value === 'string') return value.slice(0, maxHeaderLength);
+  // A value of that length is no delay and no id; cut, it might be half a secret.
+  if (typeof value === 'string') return value.length > maxHeaderLength ? undefined : value;
   if (typeof value === 'number') return String(value);
   if (!isList(value)) return undefined;
   const parts = readEntries(value, maxHeaders).map(([, part]) => part);
-  return parts
-    .filter((part) => typeof part === 'string')
-    .join(', ')
-    .slice(0, maxHeaderLength);
+  return headerText(parts.filter((part) => typeof part === 'string').join(', '));
 }

@@ -32,7 +32,7 @@ export const toolWording: readonly WordingRule[] = [
     code: 'TOOL_CALL_INVALID',
     overrides: true,
     pattern:
-      /malformed (?:function|tool).?call|failed to (?:call a function|parse (?:tool|function|xml)|generate (?:a )?(?:valid )?(?:tool|function))|(?:error|failed) parsing tool.?call|unexpected tool.?call|invalid (?:sequence|output) as part of tooluse|did not call a tool|function call.{0,40}(?:is )?invalid|tool call validation failed|(?:attempted|tried) to call tool.{0,60}not in request|invalid tool.?call|finish_?reason.{0,12}(?:malformed_function_call|unexpected_tool_call)|model produced (?:an )?invalid|could not parse tool/,
+      /malformed (?:function|tool).?call|failed to (?:call a function|parse (?:tool|function|xml)|generate (?:a )?(?:valid )?(?:tool|function))|(?:error|failed) parsing tool.?call|unexpected tool.?call|invalid (?:sequence|output) as part of tooluse|did not call a tool|call(?:ed)? (?:an )?(?:unavailable|unknown|undefined|nonexistent|non-existent) (?:tool|function)|no such tool|nosuchtoolerror|function call.{0,40}(?:is )?invalid|tool call validation failed|(?:attempted|tried) to call tool.{0,60}not in request|invalid tool.?call|finish_?reason.{0,12}(?:malformed_function_call|unexpected_tool_call)|model produced (?:an )?invalid|could not parse tool/,
     seen: "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.",
   },
 ];
@@ -120,7 +120,7 @@ export const modelWording: readonly WordingRule[] = [
   {
     code: 'MODEL_NOT_FOUND',
     pattern:
-      /(?:unknown|invalid|unsupported|no such|unrecognized|not found the|unrecognised) model|end of (?:its )?life|could not resolve the foundation model|version \S{1,80} does not exist|specified version does not exist|model_not_found|not a valid model|no endpoints found|no models? (?:loaded|available|found)|(?<!by the )(?:model|model identifier|model name|model id)(?: \S+)? is (?:invalid|incorrect|unknown|unsupported)|invalid model (?:name|id)|model not (?:exist|supported|available)|no available channel|try pulling it first|(?:找不到|不存在).{0,10}模型|模型.{0,12}(?:不存在|未找到|下线)|not found for account|pull the model|model.{0,40}not supported for generatecontent/,
+      /(?:unknown|invalid|unsupported|no such|non-serverless|unrecognized|not found the|unrecognised) model|end of (?:its )?life|could not resolve the foundation model|version \S{1,80} does not exist|specified version does not exist|model_not_found|not a valid model|no endpoints found|no models? (?:loaded|available|found)|(?<!by the )(?:model|model identifier|model name|model id)(?: \S+)? is (?:invalid|incorrect|unknown|unsupported)|invalid model (?:name|id)|model not (?:exist|supported|available)|no available channel|try pulling it first|(?:找不到|不存在).{0,10}模型|模型.{0,12}(?:不存在|未找到|下线)|not found for account|pull the model|model.{0,40}not supported for generatecontent/,
     seen: 'Invalid model name passed in model=gpt-9. Call `/v1/models` to view available models for your key.',
   },
 ];
