@@ -8,10 +8,12 @@ describe('redactFormats() names the issuer of', () => {
   const cases: readonly (readonly [secret: string, kind: string])[] = [
     [`sk-ant-api03-${key}`, 'anthropic key'],
     [`sk-or-v1-${hex}${hex}`, 'openrouter key'],
+    ['sk-or-v1-abcd1', 'openrouter key'],
     [`sk-proj-${key}`, 'openai key'],
     [`sk-svcacct-${key}`, 'openai key'],
     [`sk-admin-${key}`, 'openai key'],
     [`sk-${key}`, 'api key'],
+    [`sk-${hex}`, 'api key'],
     ['sk-Ab3_x-Yz9-Qr5-Tu7w1Vk2', 'api key'],
     [`AIza${key.slice(0, 35)}`, 'google key'],
     [`ya29.${key}`, 'google token'],

@@ -53,7 +53,7 @@ const scheme =
 
 function isCredential(value: string, name: string): boolean {
   if (isNoSecret(value) || /^[a-z_]{2,20}=/.test(value)) return false; // `Bearer realm="…"` asks for a credential.
-  if (looksMachineMade(value) || /[\w-]=$/.test(value)) return true;
+  if (looksMachineMade(value) || /[\w-]={1,2}$/.test(value)) return true;
   return name.toLowerCase() === 'basic' ? isEncodedPair(value) : value.length >= 8 && /\d/.test(value);
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Json } from './json.ts';
 import { redactJson } from './redact.ts';
 
 const key = 'Zk3vQ9xLw7Rt2YbN8mPc4HsD6fGj1KaE5uTi0oXq';
@@ -66,6 +67,8 @@ describe('redactJson()', () => {
       PWD: '/srv',
       code: 'rate_limit_exceeded',
       author: 'ada',
+      auth: 'required',
+      basicInfo: 'h',
       type: 'tokens',
     };
     expect(redactJson(value)).toEqual(value);
@@ -106,6 +109,16 @@ describe('redactJson()', () => {
     const wide = redactJson(Array.from({ length: 300_000 }, () => 1));
     expect(wide).toHaveLength(200_001);
     expect((wide as readonly unknown[]).at(-1)).toBe('[left out]');
+  });
+
+  it('keeps 64 levels and 200,000 members, and not one more', () => {
+    const nested = (levels: number): Json => (levels === 0 ? 'bottom' : [nested(levels - 1)]);
+    expect(redactJson(nested(64))).toEqual(nested(64));
+    expect(JSON.stringify(redactJson(nested(65)))).toContain('[left out]');
+    const members = Array.from({ length: 200_001 }, (_, index) => [`m${index}`, index] as const);
+    const kept = Object.entries(redactJson(Object.fromEntries(members)) as object);
+    expect(kept).toHaveLength(200_001);
+    expect(kept.at(-1)).toEqual(['[left out]', '[left out]']);
   });
 
   it('ends on a cycle and does not let a name reach the prototype', () => {

@@ -96,7 +96,6 @@ function afterScheme(text: string, span: Span, label: Label): Span {
 
 /** A value without quotes. After a scheme it is the second word, which in `authorization` any first word may be. */
 function readWord(text: string, at: number, label: Label): Span {
-  if (isPasswordName(label.name)) return readUnquoted(text, at);
   scheme.lastIndex = at;
   if (scheme.test(text)) return readUnquoted(text, scheme.lastIndex);
   anyScheme.lastIndex = at;

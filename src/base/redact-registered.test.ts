@@ -117,7 +117,7 @@ describe('registerSecret()', () => {
   });
 
   it('hides a value of several lines however its line breaks are written, and each long line of it', () => {
-    const lines = ['first-line-of-a-secret', 'A1b2C3d4E5f6G7h8I9j0K1l2M3n4', 'last'];
+    const lines = ['first line', 'A1b2C3d4E5f6G7h8I9j0K1l2M3n4', 'last'];
     register(lines.join('\n'));
     for (const lineBreak of [
       '\n',
@@ -135,6 +135,7 @@ describe('registerSecret()', () => {
       );
     }
     expect(redact(`2: ${lines[1]}`)).toBe('2: [redacted]');
+    expect(redact('the first line, and the last')).toBe('the first line, and the last');
   });
 
   it('hides a long value, and what is left of it where it was cut', () => {

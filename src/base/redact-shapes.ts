@@ -52,7 +52,7 @@ export function looksMachineMade(value: string): boolean {
 /** Whether a value may be a password somebody typed, where a word of prose would stand as well. */
 export function looksTyped(value: string): boolean {
   if (value.length > maxJudgedCharacters) return true;
-  return value.length >= 4 && /[\d!@#$^*+=?]/.test(value) && !/^\d{1,3}$/.test(value);
+  return value.length >= 4 && /[\d!@#$^*+=?]/.test(value);
 }
 
 /** `base64-encoded`, `AccessDenied`, `claude-sonnet-4-5-20250929`: words of some length, maybe numbered. */

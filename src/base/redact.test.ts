@@ -83,6 +83,8 @@ describe('redact() hides', () => {
       'AWS4-HMAC-SHA256 [redacted]',
     ],
 
+    ['a bearer value of letters only', 'Bearer AbCdEfGhIjKlMnOpQrSt', 'Bearer [redacted]'],
+    ['a short bearer value with padding', 'Bearer QUJjZA==', 'Bearer [redacted]'],
     ['a header line', 'x-api-key: swordfish', 'x-api-key: [redacted]'],
     [
       'a header line between others',
@@ -103,6 +105,16 @@ describe('redact() hides', () => {
       'an unknown scheme in a sentence',
       `we sent Authorization: Custom ${key} today`,
       'we sent Authorization: Custom [redacted] today',
+    ],
+    [
+      'a header of curl that is one word',
+      'curl -H "x-api-key: swordfish" https://x.io',
+      'curl -H "x-api-key: [redacted]" https://x.io',
+    ],
+    [
+      'a scheme after another name',
+      'sent x-auth-token: Token a1b2c3d4e5f6 today',
+      'sent x-auth-token: Token [redacted] today',
     ],
     ['a cookie line', 'Cookie: a="b c"; d=e', 'Cookie: [redacted]'],
     ['a cookie of curl', `curl -H 'Cookie: a="b"; d=e' x`, "curl -H 'Cookie: [redacted]' x"],
@@ -140,6 +152,11 @@ describe('redact() hides', () => {
       raw`"{\"apiKey\":\"[redacted]\",\"n\":1}"`,
     ],
     ['a JSON pair cut off', '{"client_secret":"swordf', '{"client_secret":"[redacted]'],
+    [
+      'a JSON pair cut off at the end of its line',
+      '{"apiKey":"swordf\nnext "line"',
+      '{"apiKey":"[redacted]\nnext "line"',
+    ],
     ['a JSON pair over two lines', '"apiKey":\n  "swordfish"', '"apiKey":\n  "[redacted]"'],
     [
       'a JSON pair in an address',
@@ -156,6 +173,7 @@ describe('redact() hides', () => {
       'invalid x-api-key: "client_secret": "swordfish"',
       'invalid x-api-key: "client_secret": "[redacted]"',
     ],
+    ['a value before a colon', 'password="sword": wrong', 'password="[redacted]": wrong'],
     ['a Python pair', "{'api_key': 'swordfish', 'n': 1}", "{'api_key': '[redacted]', 'n': 1}"],
     [
       'a wrapped Python value',
@@ -243,6 +261,21 @@ describe('redact() hides', () => {
       '[redacted private key](the rest was cut)',
     ],
     [
+      'a private key cut off, on one line',
+      `-----BEGIN PRIVATE KEY----- ${key} ${key} is bad`,
+      '[redacted private key] is bad',
+    ],
+    [
+      'a private key cut off, in JSON',
+      raw`{"k":"-----BEGIN PRIVATE KEY-----\n${key}\n${key}…`,
+      '{"k":"[redacted private key]…',
+    ],
+    [
+      'the tail of a private key, and keeps what follows',
+      `${pem}\n-----END PRIVATE KEY-----\nnext`,
+      '[redacted private key]\nnext',
+    ],
+    [
       'a private key without its beginning',
       `…\n${pem}\n-----END PRIVATE KEY-----`,
       '…[redacted private key]',
@@ -257,5 +290,11 @@ describe('redact() hides', () => {
   it.each(cases)('%s', (_what, text, expected) => {
     expect(redact(text)).toBe(expected);
     expect(redact(expected)).toBe(expected);
+  });
+
+  it('the words BEGIN and END of a private key, and keeps a long text between them', () => {
+    const prose = 'More prose. '.repeat(4000);
+    const text = `-----BEGIN PRIVATE KEY----- begins it. ${prose}-----END PRIVATE KEY----- ends it.`;
+    expect(redact(text)).toBe(`[redacted private key] begins it. ${prose}[redacted private key] ends it.`);
   });
 });

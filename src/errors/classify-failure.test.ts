@@ -143,6 +143,13 @@ describe('interruptions', () => {
       expect(classifyFailure(error, origin)).toMatchObject({ ...expected, origin });
   });
 
+  it('beat the failure that they interrupted', () => {
+    const cause = RerailError.from(createFailure('RATE_LIMITED', { message: 'Too fast' }));
+    const error = Object.assign(new Error('The operation was aborted', { cause }), { name: 'AbortError' });
+    for (const origin of ['tool', 'agent', 'hook'] as const)
+      expect(classifyFailure(error, origin).code).toBe('CANCELLED');
+  });
+
   it('are what a signal gives as its reason', () => {
     const controller = new AbortController();
     controller.abort();

@@ -118,12 +118,13 @@ function contextOf(verdict: Verdict, evidence: Evidence, delay: StatedDelay): Re
   };
 }
 
-function providerFacts(evidence: Evidence, input: ProviderFailureInput): ProviderFacts {
-  return defined({
+function providerFacts(evidence: Evidence, input: ProviderFailureInput): ProviderFacts | undefined {
+  const facts = defined({
     provider: evidence.provider === '' ? undefined : evidence.provider,
     model: input.model,
     statusCode: evidence.status,
     requestId: evidence.requestId,
     errorType: evidence.errorType,
   });
+  return Object.keys(facts).length === 0 ? undefined : facts;
 }

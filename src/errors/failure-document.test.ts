@@ -287,9 +287,25 @@ function documentOf(): Document {
 }
 
 function arbitraryDetails(): fc.Arbitrary<FailureDetails> {
+  // Pieces of secrets, labels and marks, so that bounds cut through them.
+  const fragments = [
+    'api_key=',
+    '"',
+    'Zk9Qx7vB',
+    'password: ',
+    'hunter22',
+    '[redacted]',
+    ' ',
+    'x'.repeat(60),
+    'Bearer ',
+    '\\"',
+    '\n',
+  ];
+  const secretive = fc.array(fc.constantFrom(...fragments), { maxLength: 120 }).map((list) => list.join(''));
   const text = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 60 }),
-    fc.constantFrom('api_key=abcdEFGH1234ijkl', 'x'.repeat(5000)),
+    secretive,
+    fc.constant('x'.repeat(5000)),
   );
   const cause = fc.record({ name: text, message: text, code: text }, { requiredKeys: ['name', 'message'] });
   const details = fc.record(

@@ -26,6 +26,32 @@ describe('createFailure()', () => {
     expect(leaks).toEqual([]);
   });
 
+  it('stays as it is when it is made again from itself, wherever the cut falls', () => {
+    const values = [
+      'api_key="Zk9Qx7vBZk9Qx7vB" is wrong',
+      'password: "hunter22 hunter22", user',
+      '?key=%22[redacted]%22&x',
+    ];
+    const changed = values.flatMap((value) =>
+      [200, 500, 1000, 2000].flatMap((bound) =>
+        Array.from({ length: 60 }, (_, offset) => bound - 60 + offset).filter((length) => {
+          const text = `${'x'.repeat(length)} ${value} ${'y '.repeat(200)}`;
+          const provider = { model: text, requestId: text };
+          const causes = [{ name: text, message: text, code: text }];
+          const { code, ...once } = createFailure('UNKNOWN', {
+            message: text,
+            hint: text,
+            context: { text },
+            provider,
+            causes,
+          });
+          return JSON.stringify(createFailure(code, once)) !== JSON.stringify({ code, ...once });
+        }),
+      ),
+    );
+    expect(changed).toEqual([]);
+  });
+
   it('lets no secret out where a long one before it shrinks to a mark', () => {
     const token = `eyJ${'a'.repeat(3880)}.b.cccc`;
     const leaks = Array.from({ length: 60 }, (_, length) => length).filter((length) => {

@@ -63,6 +63,7 @@ export interface FailureDetails extends Partial<Omit<Failure, 'code' | 'message'
 
 const maxMessageLength = 1000;
 const redactionMargin = 4000;
+const maxCutRounds = 4;
 const maxCauses = 8;
 const maxCauseLength = 500;
 
@@ -94,7 +95,12 @@ export function severityOf(failure: Pick<Failure, 'code' | 'retryable'>): Severi
 
 /** Redacts first and cuts then: a key that is cut in half no longer looks like one. */
 export function clean(text: string, maxLength: number): string {
-  return boundText(redact(redactableHead(text, maxLength)), maxLength);
+  let current = redact(redactableHead(text, maxLength));
+  // A cut may go through a mark or leave a label bare, so what was cut is looked at again until nothing changes.
+  for (let round = 0; round < maxCutRounds && current.length > maxLength; round += 1) {
+    current = redact(boundText(current, maxLength));
+  }
+  return boundText(current, maxLength);
 }
 
 /** The part of a long text that may matter, without a word that the cut has gone through. */
@@ -128,7 +134,7 @@ const contextBounds = {
   maxMembers: 200,
   maxTextLength: 1000,
   maxTotalLength: 16_000,
-  boundText: (text: string) => redactableHead(text, 1000),
+  boundText: (text: string) => clean(text, 1000),
 } as const;
 
 function cleanContext(context: Readonly<Record<string, Json>>): Readonly<Record<string, Json>> {

@@ -4,10 +4,9 @@ import type { Evidence } from './evidence.ts';
 import { codedName, signOfName } from './name-signs.ts';
 import type { StatedDelay } from './stated-delay.ts';
 import { signOfStatus } from './status-signs.ts';
-import type { Sign, Verdict, WordingRule } from './verdict.ts';
-import { faintWording } from './wording-faint.ts';
+import type { IndexedRule } from './rule-index.ts';
+import type { Sign, Verdict } from './verdict.ts';
 import { wordingFor } from './wording.ts';
-import type { WordingRules } from './wording.ts';
 
 /**
  * Decides what happened. The order is: what is specific before what is general, structure before words among equals.
@@ -30,23 +29,28 @@ export function decide(evidence: Evidence, delay: StatedDelay): Verdict {
 const daily = /per[ -]?day\b|\bdaily\b|\b[rt]pd\b|today/;
 
 function firstVerdict(evidence: Evidence): Verdict {
-  const rules = wordingFor(evidence);
+  const wording = wordingFor(evidence);
   const core = withoutAdvice(evidence.text);
+  const coded = byId(evidence);
+  const say = (rules: readonly IndexedRule[], text: string): Verdict | undefined =>
+    withStructure(byWording(rules, wording.candidates, text), coded ?? byStatus(evidence));
+  const hasAdvice = core !== evidence.text;
   return (
     planWindow(evidence) ??
     timer(evidence) ??
     neverFits(evidence) ??
     cutAnswer(evidence) ??
     wrongDocument(evidence) ??
-    withStructure(byWording(rules.overriding, core), evidence) ??
-    byId(evidence) ??
+    say(wording.overriding, core) ??
+    coded ??
     byErrno(evidence) ??
-    byWording(rules.plain, core) ??
-    (core === evidence.text ? undefined : byAdvice(rules, evidence)) ??
+    say(wording.plain, core) ??
+    // Where only the advice tells what happened: 'Please pass a valid API key.'
+    (hasAdvice ? (say(wording.overriding, evidence.text) ?? say(wording.plain, evidence.text)) : undefined) ??
     byStatus(evidence) ??
     byCoarseId(evidence) ??
     byName(evidence) ??
-    byWording(faintWording, evidence.text) ??
+    say(wording.faint, evidence.text) ??
     emptyAnswer(evidence) ?? { code: 'UNKNOWN', by: 'wording', because: 'nothing in it is known' }
   );
 }
@@ -94,14 +98,6 @@ function withoutAdvice(text: string): string {
   return /[.!?;|] /.test(text) ? text.replaceAll(advice, '. ').trim() : text;
 }
 
-/** Where only the advice tells what happened: 'Please pass a valid API key.' */
-function byAdvice(rules: WordingRules, evidence: Evidence): Verdict | undefined {
-  return (
-    withStructure(byWording(rules.overriding, evidence.text), evidence) ??
-    byWording(rules.plain, evidence.text)
-  );
-}
-
 /** Node's own words for an answer that stopped half way. */
 function cutAnswer({ errnos, text }: Evidence): Verdict | undefined {
   if (!errnos.includes('ECONNRESET') || !/(?:^|\| )(?:error: )?aborted\b/.test(text)) return undefined;
@@ -122,19 +118,16 @@ function wrongDocument({ ids, status }: Evidence): Verdict | undefined {
   return { code: 'INVALID_RESPONSE', by: 'type', because: `a web page came with status ${status}` };
 }
 
-function byWording(rules: readonly WordingRule[], text: string): Verdict | undefined {
-  if (text === '') return undefined;
+function byWording(rules: readonly IndexedRule[], candidates: Uint8Array, text: string): Verdict | undefined {
+  const found = rules.find(({ rule, id }) => candidates[id] === 1 && rule.pattern.test(text));
+  if (found === undefined) return undefined;
   // The rule's own sentence is quoted, not the text: words in lower case could hide a key from the redactor.
-  const rule = rules.find(({ pattern }) => pattern.test(text));
-  if (rule !== undefined) return { ...sign(rule), by: 'wording', because: `it reads like "${rule.seen}"` };
-  return undefined;
+  return { ...sign(found.rule), by: 'wording', because: `it reads like "${found.rule.seen}"` };
 }
 
 /** Where the provider's own code or the status says the same as its words, the structure gets the credit. */
-function withStructure(verdict: Verdict | undefined, evidence: Evidence): Verdict | undefined {
-  if (verdict === undefined) return undefined;
-  const structural = byId(evidence) ?? byStatus(evidence);
-  if (structural?.code !== verdict.code) return verdict;
+function withStructure(verdict: Verdict | undefined, structural: Verdict | undefined): Verdict | undefined {
+  if (verdict === undefined || structural?.code !== verdict.code) return verdict;
   return { ...verdict, by: structural.by, because: `${structural.because}, and ${verdict.because}` };
 }
 

@@ -91,6 +91,7 @@ const maxScanLength = 2000;
 const errnoInWords =
   /\b(?:ECONN[A-Z]{2,}|ENOTFOUND|EAI_[A-Z]+|ETIMEDOUT|ESOCKETTIMEDOUT|EPIPE|EHOST[A-Z]+|ENET[A-Z]+|EADDR[A-Z]+|EPROTO|UND_ERR_[A-Z_]+|HPE_[A-Z_]+|CERT_[A-Z]+_[A-Z_]+|DEPTH_ZERO_[A-Z_]+|SELF_SIGNED_[A-Z_]+|UNABLE_TO_[A-Z_]+|ERR_(?:TLS|SSL|STREAM|SOCKET|HTTP2|CANCELED|BAD|INVALID|NETWORK|CONNECTION)[A-Z_]*)\b/g;
 const nameInWords = /\b[A-Za-z]{3,40}(?:Error|Exception|Timeout|Fault)\b/g;
+const mayHoldNumber = /[([]\d{4}|^\d{4}:/;
 const numberInBrackets = /[([](\d{4,5})[)\]]|^(\d{4}): /g;
 const statusInWords =
   /^\W{0,3}(?:[a-z_.]{0,60}(?:error|exception)\]?:? ){0,2}\W{0,3}(?:http )?([45]\d\d)\b(?![,.]?\d)|(?:status(?: ?code)?|error code|http(?:\/[\d.]{1,3})?|got status|api error|server error|client error|response code)(?: was)?[:=]? ?['(<]?([45]\d\d)\b/gi;
@@ -98,7 +99,9 @@ const maxStatusScan = 600;
 
 /** A provider's own number, as in `insufficient balance (1008)` or `3040: capacity exceeded`. */
 function collectNumbers(collector: Collector, message: string): void {
-  for (const [, bracketed, leading] of message.slice(0, maxScanLength).matchAll(numberInBrackets)) {
+  const head = message.slice(0, maxScanLength);
+  if (!mayHoldNumber.test(head)) return;
+  for (const [, bracketed, leading] of head.matchAll(numberInBrackets)) {
     add(collector.ids, bracketed ?? leading ?? '');
   }
 }

@@ -1,4 +1,6 @@
 import type { Evidence } from './evidence.ts';
+import { createRuleIndex } from './rule-index.ts';
+import type { IndexedRule } from './rule-index.ts';
 import type { WordingRule } from './verdict.ts';
 import { authWording, bannedWording, permissionWording, softPermissionWording } from './wording-access.ts';
 import {
@@ -9,6 +11,7 @@ import {
   quotaWording,
   rateWording,
 } from './wording-limits.ts';
+import { faintWording } from './wording-faint.ts';
 import { googleMarks, providerWording } from './wording-providers.ts';
 import {
   clearParameterWording,
@@ -30,11 +33,6 @@ import {
   timeoutWording,
   unreachedWording,
 } from './wording-transport.ts';
-
-export interface WordingRules {
-  readonly overriding: readonly WordingRule[];
-  readonly plain: readonly WordingRule[];
-}
 
 /** What a provider says about a request it has read. */
 const aboutRequests: readonly WordingRule[] = [
@@ -88,15 +86,37 @@ const commonRules = {
 
 type Situation = keyof typeof commonRules;
 
+const index = createRuleIndex([
+  ...allWording().map(({ rule }) => rule),
+  ...commonRules.failed,
+  ...faintWording,
+]);
+
+/** Rules in order of precedence, the provider's own first. */
+interface WordingRules {
+  /** Finer than any code they come with. */
+  readonly overriding: readonly IndexedRule[];
+  readonly plain: readonly IndexedRule[];
+}
+
 const common = rulesWith([]);
 const byProvider = new Map(
   Object.entries(providerWording).map(([provider, own]) => [provider, rulesWith(own)]),
 );
+const faint = index.indexed(faintWording);
 
-/** The sentences to look for, in order: the provider's own first. */
-export function wordingFor({ provider, status, text }: Evidence): WordingRules {
+/** The sentences to look for in a text. */
+export interface Wording extends WordingRules {
+  /** Single words, for where nothing else decides. */
+  readonly faint: readonly IndexedRule[];
+  /** Which rules can match at all, by id. */
+  readonly candidates: Uint8Array;
+}
+
+export function wordingFor({ provider, status, text }: Evidence): Wording {
   const known = byProvider.get(provider) ?? (googleMarks.test(text) ? byProvider.get('gemini') : undefined);
-  return (known ?? common)[situationOf(status)];
+  const { overriding, plain } = (known ?? common)[situationOf(status)];
+  return { overriding, plain, faint, candidates: index.candidates(text) };
 }
 
 function situationOf(status: number | undefined): Situation {
@@ -123,7 +143,7 @@ function rulesWith(own: readonly WordingRule[]): Readonly<Record<Situation, Word
 
 function split(rules: readonly WordingRule[]): WordingRules {
   return {
-    overriding: rules.filter((rule) => rule.overrides === true),
-    plain: rules.filter((rule) => rule.overrides !== true),
+    overriding: index.indexed(rules.filter((rule) => rule.overrides === true)),
+    plain: index.indexed(rules.filter((rule) => rule.overrides !== true)),
   };
 }
