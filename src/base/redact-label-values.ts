@@ -24,6 +24,7 @@ export function findValues(text: string, label: Label): readonly Span[] {
   const header = isHeaderName(label.name) ? readHeader(text, label, separator) : undefined;
   if (header !== undefined) return [header];
   const span = readWord(text, separator.end, label);
+  if (isLabelAgain(text, span)) return [];
   const isCertain = (separator.isTight && text.charAt(span.end) !== '(') || isWholeLine(text, label, span);
   return isSecret(text, span, { label, form: isCertain ? 'certain' : 'doubtful' }) ? [span] : [];
 }
@@ -81,6 +82,12 @@ function isNextLabel(text: string, span: Span | undefined): boolean {
   if (span === undefined || span.end - span.start > maxJudgedCharacters) return false;
   quoteAndSign.lastIndex = span.end;
   return quoteAndSign.test(text) && isSecretName(text.slice(span.start, span.end));
+}
+
+/** In `--header=x-api-key="…"` the value of the first name is a second one, found next. */
+function isLabelAgain(text: string, { start, end }: Span): boolean {
+  const isShort = end - start <= maxJudgedCharacters;
+  return isShort && text.charAt(end - 1) === '=' && isSecretName(text.slice(start, end - 1));
 }
 
 const scheme =

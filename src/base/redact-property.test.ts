@@ -162,6 +162,10 @@ describe('redact(), for random texts,', () => {
     }
   });
 
+  it('lets no secret survive behind another name, as with seed 50831', () => {
+    expect(redact('invalid x-api-key=password="EI8TDq0pn3"')).toBe('invalid x-api-key=password="[redacted]"');
+  });
+
   it('lets no registered secret survive, in none of its forms', () => {
     const symbols = Array.from('/+=&"\\ %?#é');
     for (const seed of seeds) {

@@ -458,3 +458,25 @@ function realSqliteErrors({ DatabaseSync }: Sqlite): readonly unknown[] {
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+describe('what an error says for certain, however deep inside a wrapper', () => {
+  const wrap = (cause: unknown): Error => new Error('The step failed', { cause: new Error('inner', { cause }) });
+  const defect = Object.assign(new Error('broken invariant'), { name: 'Defect' });
+
+  it.each([
+    { what: 'a wish to stop', cause: new DOMException('stop', 'AbortError'), code: 'CANCELLED' },
+    { what: 'a timer', cause: new DOMException('late', 'TimeoutError'), code: 'TIMEOUT' },
+    { what: 'a defect of ours', cause: defect, code: 'INTERNAL' },
+  ])('keeps $what in every origin', ({ cause, code }) => {
+    expect(origins.map((origin) => classifyFailure(wrap(cause), origin).code)).toEqual(origins.map(() => code));
+    expect(origins.map((origin) => classifyFailure(cause, origin).origin)).toEqual([...origins]);
+  });
+
+  it('takes the outermost: a failure whose own timer aborted the work stays what it is', () => {
+    const late = RerailError.from(createFailure('TIMEOUT', { origin: 'tool', message: 'late' }), {
+      cause: new DOMException('stop', 'AbortError'),
+    });
+    expect(classifyFailure(late, 'tool').code).toBe('TIMEOUT');
+    expect(classifyFailure(new DOMException('stop', 'AbortError'), 'tool').code).toBe('CANCELLED');
+  });
+});

@@ -20,13 +20,15 @@ import { RerailError } from './rerail-error.ts';
  * try { await tool.execute(input) } catch (thrown) { return classifyFailure(thrown, 'tool') }
  */
 export function classifyFailure(thrown: unknown, origin: Origin = 'agent'): Failure {
-  // A wish to stop stays one, whatever it interrupted.
-  const declared = byInterruption(thrown) === undefined ? carriedFailure(thrown) : undefined;
-  if (declared !== undefined) return declared;
+  const carried = carriedFailure(thrown, origin);
+  if (carried !== undefined) return carried;
   if (origin === 'model' || origin === 'embedding') {
     return Object.freeze({ ...classifyProviderFailure({ error: thrown }), origin });
   }
-  const decision = decideThrown(thrown, origin);
+  return failureOf(thrown, origin, decideThrown(thrown, origin));
+}
+
+function failureOf(thrown: unknown, origin: Origin, decision: Decision): Failure {
   return createFailure(
     decision.code,
     defined({
@@ -52,24 +54,41 @@ interface Decision extends Sign {
   readonly phase?: Phase;
 }
 
-/** Our own errors, however deep inside a wrapper, also those of a second copy of this package, and documents. */
-function carriedFailure(thrown: unknown): Failure | undefined {
+/**
+ * What a link of the chain already says for certain, outermost first: our own errors, also those of a second copy of this
+ * package, and documents; a wish to stop, a timer, a defect, however deep inside a wrapper they are.
+ */
+function carriedFailure(thrown: unknown, origin: Origin): Failure | undefined {
   for (const link of causeChain(thrown)) {
-    const document = RerailError.isInstance(link)
-      ? { ...envelope, failure: readProperty(link, 'failure') }
-      : link;
-    if (readProperty(document, 'type') !== envelope.type) continue;
-    const parsed = parseFailureDocument(document);
-    if (parsed.type === 'valid') return parsed.failure;
+    const declared = declaredFailure(link);
+    if (declared !== undefined) return declared;
+    const name = nameOf(link) ?? '';
+    const sign = Object.hasOwn(certainNames, name) ? certainNames[name] : undefined;
+    if (sign === undefined) continue;
+    return failureOf(thrown, origin, { ...sign, by: 'type', because: `the error's class is ${name}` });
   }
   return undefined;
+}
+
+const certainNames: Readonly<Record<string, Sign>> = {
+  AbortError: { code: 'CANCELLED' },
+  TimeoutError: { code: 'TIMEOUT' },
+  Defect: { code: 'INTERNAL' },
+};
+
+function declaredFailure(link: unknown): Failure | undefined {
+  const document = RerailError.isInstance(link)
+    ? { ...envelope, failure: readProperty(link, 'failure') }
+    : link;
+  if (readProperty(document, 'type') !== envelope.type) return undefined;
+  const parsed = parseFailureDocument(document);
+  return parsed.type === 'valid' ? parsed.failure : undefined;
 }
 
 const envelope = { type: 'rerail.failure', version: failureDocumentVersion } as const;
 
 function decideThrown(thrown: unknown, origin: Origin): Decision {
   return (
-    byInterruption(thrown) ??
     byErrorCode(thrown, origin) ??
     bySchema(thrown, origin) ??
     bySerialization(thrown) ??
@@ -88,15 +107,6 @@ const defaultCodes: Partial<Record<Origin, FailureCode>> = {
   storage: 'STORAGE_IO',
   config: 'CONFIG_ERROR',
 };
-
-function byInterruption(thrown: unknown): Decision | undefined {
-  const name = nameOf(thrown);
-  if (name === 'AbortError')
-    return { code: 'CANCELLED', by: 'type', because: "the error's class is AbortError" };
-  if (name === 'TimeoutError')
-    return { code: 'TIMEOUT', by: 'type', because: "the error's class is TimeoutError" };
-  return undefined;
-}
 
 function byErrorCode(thrown: unknown, origin: Origin): Decision | undefined {
   for (const link of causeChain(thrown)) {

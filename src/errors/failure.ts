@@ -134,7 +134,8 @@ const contextBounds = {
   maxMembers: 200,
   maxTextLength: 1000,
   maxTotalLength: 16_000,
-  boundText: (text: string) => clean(text, 1000),
+  // A text that needs no cut is redacted with the rest below.
+  boundText: (text: string) => (text.length <= 1000 ? text : clean(text, 1000)),
 } as const;
 
 function cleanContext(context: Readonly<Record<string, Json>>): Readonly<Record<string, Json>> {

@@ -4,6 +4,7 @@ import type { Evidence } from './evidence.ts';
 import { codedName, signOfName } from './name-signs.ts';
 import type { StatedDelay } from './stated-delay.ts';
 import { signOfStatus } from './status-signs.ts';
+import type { ClassifiedBy } from '../failure.ts';
 import type { IndexedRule } from './rule-index.ts';
 import type { Sign, Verdict } from './verdict.ts';
 import { wordingFor } from './wording.ts';
@@ -21,6 +22,7 @@ export function decide(evidence: Evidence, delay: StatedDelay): Verdict {
     return verdict;
   return {
     code: 'QUOTA_EXCEEDED',
+    retryable: undefined,
     by: verdict.by,
     because: `${verdict.because}; it is a daily allowance and no wait is stated`,
   };
@@ -32,8 +34,9 @@ function firstVerdict(evidence: Evidence): Verdict {
   const wording = wordingFor(evidence);
   const core = withoutAdvice(evidence.text);
   const coded = byId(evidence);
+  const byNumber = byStatus(evidence);
   const say = (rules: readonly IndexedRule[], text: string): Verdict | undefined =>
-    withStructure(byWording(rules, wording.candidates, text), coded ?? byStatus(evidence));
+    withStructure(byWording(rules, wording.candidates, text), coded ?? byNumber);
   const hasAdvice = core !== evidence.text;
   return (
     planWindow(evidence) ??
@@ -47,11 +50,16 @@ function firstVerdict(evidence: Evidence): Verdict {
     say(wording.plain, core) ??
     // Where only the advice tells what happened: 'Please pass a valid API key.'
     (hasAdvice ? (say(wording.overriding, evidence.text) ?? say(wording.plain, evidence.text)) : undefined) ??
-    byStatus(evidence) ??
+    byNumber ??
     byCoarseId(evidence) ??
     byName(evidence) ??
     say(wording.faint, evidence.text) ??
-    emptyAnswer(evidence) ?? { code: 'UNKNOWN', by: 'wording', because: 'nothing in it is known' }
+    emptyAnswer(evidence) ?? {
+      code: 'UNKNOWN',
+      retryable: undefined,
+      by: 'wording',
+      because: 'nothing in it is known',
+    }
   );
 }
 
@@ -68,7 +76,12 @@ function planWindow({ headers }: Evidence): Verdict | undefined {
   );
   return name === undefined
     ? undefined
-    : { code: 'QUOTA_EXCEEDED', by: 'code', because: `the header ${name} says rejected` };
+    : {
+        code: 'QUOTA_EXCEEDED',
+        retryable: undefined,
+        by: 'code',
+        because: `the header ${name} says rejected`,
+      };
 }
 
 const limitAndRequested = /limit:? ([\d,]{1,12})(?: \/ \w+)?\b[^{}]{0,60}?requested:? ~?([\d,]{1,12})\b/;
@@ -81,6 +94,7 @@ function neverFits({ text }: Evidence): Verdict | undefined {
   if (!(requested > limit) || limit === 0) return undefined;
   return {
     code: 'REQUEST_TOO_LARGE',
+    retryable: undefined,
     by: 'wording',
     because: `one request of ${requested} is above the whole limit of ${limit}`,
   };
@@ -103,6 +117,7 @@ function cutAnswer({ errnos, text }: Evidence): Verdict | undefined {
   if (!errnos.includes('ECONNRESET') || !/(?:^|\| )(?:error: )?aborted\b/.test(text)) return undefined;
   return {
     code: 'STREAM_INTERRUPTED',
+    retryable: undefined,
     by: 'errno',
     because: 'the connection was reset while the answer was read',
   };
@@ -113,32 +128,42 @@ function wrongDocument({ ids, status }: Evidence): Verdict | undefined {
   if (!ids.includes('html') || status === undefined) return undefined;
   // Firewalls answer 405 with a page of their own; an API would say it in its own format.
   if (status === 405)
-    return { code: 'PERMISSION_DENIED', by: 'type', because: 'a web page came with status 405' };
+    return {
+      code: 'PERMISSION_DENIED',
+      retryable: undefined,
+      by: 'type',
+      because: 'a web page came with status 405',
+    };
   if (status >= 300) return undefined;
-  return { code: 'INVALID_RESPONSE', by: 'type', because: `a web page came with status ${status}` };
+  return {
+    code: 'INVALID_RESPONSE',
+    retryable: undefined,
+    by: 'type',
+    because: `a web page came with status ${status}`,
+  };
 }
 
 function byWording(rules: readonly IndexedRule[], candidates: Uint8Array, text: string): Verdict | undefined {
   const found = rules.find(({ rule, id }) => candidates[id] === 1 && rule.pattern.test(text));
   if (found === undefined) return undefined;
   // The rule's own sentence is quoted, not the text: words in lower case could hide a key from the redactor.
-  return { ...sign(found.rule), by: 'wording', because: `it reads like "${found.rule.seen}"` };
+  return verdictOf(found.rule, 'wording', `it reads like "${found.rule.seen}"`);
 }
 
 /** Where the provider's own code or the status says the same as its words, the structure gets the credit. */
 function withStructure(verdict: Verdict | undefined, structural: Verdict | undefined): Verdict | undefined {
   if (verdict === undefined || structural?.code !== verdict.code) return verdict;
-  return { ...verdict, by: structural.by, because: `${structural.because}, and ${verdict.because}` };
+  return verdictOf(verdict, structural.by, `${structural.because}, and ${verdict.because}`);
 }
 
 function byId({ ids, names, provider }: Evidence): Verdict | undefined {
   for (const id of ids) {
     const found = signOfId(id, provider);
-    if (found !== undefined) return { ...found, by: 'code', because: `the error code is "${id}"` };
+    if (found !== undefined) return verdictOf(found, 'code', `the error code is "${id}"`);
   }
   for (const name of names) {
     const found = codedName(name);
-    if (found !== undefined) return { ...found, by: 'code', because: `the exception is "${name}"` };
+    if (found !== undefined) return verdictOf(found, 'code', `the exception is "${name}"`);
   }
   return undefined;
 }
@@ -147,8 +172,7 @@ function byErrno({ errnos, status }: Evidence): Verdict | undefined {
   if (status !== undefined && status >= 400) return undefined;
   for (const errno of errnos) {
     const found = signOfErrno(errno);
-    if (found !== undefined)
-      return { ...sign(found), by: 'errno', because: `the system's error code is ${errno}` };
+    if (found !== undefined) return verdictOf(found, 'errno', `the system's error code is ${errno}`);
   }
   return undefined;
 }
@@ -156,13 +180,13 @@ function byErrno({ errnos, status }: Evidence): Verdict | undefined {
 function byStatus({ status }: Evidence): Verdict | undefined {
   if (status === undefined) return undefined;
   const found = signOfStatus(status);
-  return found === undefined ? undefined : { ...found, by: 'status', because: `the status is ${status}` };
+  return found === undefined ? undefined : verdictOf(found, 'status', `the status is ${status}`);
 }
 
 function byCoarseId({ ids, names }: Evidence): Verdict | undefined {
   for (const id of [...ids, ...names.filter((name) => name.endsWith('exception'))]) {
     const found = coarseSignOfId(id);
-    if (found !== undefined) return { ...found, by: 'code', because: `the error code is "${id}"` };
+    if (found !== undefined) return verdictOf(found, 'code', `the error code is "${id}"`);
   }
   return undefined;
 }
@@ -172,6 +196,7 @@ function emptyAnswer({ status }: Evidence): Verdict | undefined {
   if (status === undefined || status < 200 || status >= 400) return undefined;
   return {
     code: 'INVALID_RESPONSE',
+    retryable: undefined,
     by: 'status',
     because: `the status is ${status}, and nothing in the answer says what failed`,
   };
@@ -180,11 +205,12 @@ function emptyAnswer({ status }: Evidence): Verdict | undefined {
 function byName({ names }: Evidence): Verdict | undefined {
   for (const name of names) {
     const found = signOfName(name);
-    if (found !== undefined) return { ...found, by: 'type', because: `the error's class is ${name}` };
+    if (found !== undefined) return verdictOf(found, 'type', `the error's class is ${name}`);
   }
   return undefined;
 }
 
-function sign({ code, retryable }: Sign): Sign {
-  return retryable === undefined ? { code } : { code, retryable };
+/** Written out, for copying by spread is what a classification would spend most of its time on. */
+function verdictOf({ code, retryable }: Sign, by: ClassifiedBy, because: string): Verdict {
+  return { code, retryable, by, because };
 }

@@ -4,11 +4,13 @@ import type { ClassifiedBy } from '../failure.ts';
 /** What a table knows about one sign of failure. Without `retryable` the code's own default holds. */
 export interface Sign {
   readonly code: FailureCode;
-  readonly retryable?: boolean;
+  readonly retryable?: boolean | undefined;
 }
 
 /** A decision and what it rests on. */
-export interface Verdict extends Sign {
+export interface Verdict {
+  readonly code: FailureCode;
+  readonly retryable: boolean | undefined;
   readonly by: ClassifiedBy;
   /** In words, for `context.because`. */
   readonly because: string;
