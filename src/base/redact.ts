@@ -68,13 +68,17 @@ interface Place {
 }
 
 function redactNode(value: Json, place: Place): Json {
-  if (typeof value === 'string') return place.isSecret ? hide(value) : redact(value);
+  if (typeof value === 'string') return redactText(value, place.isSecret);
   if (typeof value === 'number') return place.isSecret ? mark : value;
   // Whether a secret is there, `true` or `null`, is worth knowing and gives nothing away.
   if (typeof value !== 'object' || value === null) return value;
   if (place.depth >= maxDepth) return leftOut;
   const below: Place = { ...place, depth: place.depth + 1 };
   return isList(value) ? redactList(value, below) : redactRecord(value, below);
+}
+
+function redactText(text: string, isSecret: boolean): string {
+  return isSecret ? hide(text) : redact(text);
 }
 
 /** An empty text stays, for an empty key is a common fault; a text that is nothing but a known key keeps its kind. */
@@ -114,7 +118,10 @@ function redactRecord(record: Readonly<Record<string, Json>>, place: Place): Jso
     const isSecret = place.isSecret || isSecretName(safeName) || (isSecretEntry && name === 'value');
     // Two names that are secrets get the same mark, and neither member may vanish.
     const key = safeName !== name && result.has(safeName) ? `${safeName} ${result.size}` : safeName;
-    result.set(key, redactNode(member, { ...place, isSecret }));
+    result.set(
+      key,
+      typeof member === 'string' ? redactText(member, isSecret) : redactNode(member, { ...place, isSecret }),
+    );
   }
   return Object.fromEntries(result);
 }

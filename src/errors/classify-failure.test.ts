@@ -460,7 +460,8 @@ function realSqliteErrors({ DatabaseSync }: Sqlite): readonly unknown[] {
 }
 
 describe('what an error says for certain, however deep inside a wrapper', () => {
-  const wrap = (cause: unknown): Error => new Error('The step failed', { cause: new Error('inner', { cause }) });
+  const wrap = (cause: unknown): Error =>
+    new Error('The step failed', { cause: new Error('inner', { cause }) });
   const defect = Object.assign(new Error('broken invariant'), { name: 'Defect' });
 
   it.each([
@@ -468,7 +469,9 @@ describe('what an error says for certain, however deep inside a wrapper', () => 
     { what: 'a timer', cause: new DOMException('late', 'TimeoutError'), code: 'TIMEOUT' },
     { what: 'a defect of ours', cause: defect, code: 'INTERNAL' },
   ])('keeps $what in every origin', ({ cause, code }) => {
-    expect(origins.map((origin) => classifyFailure(wrap(cause), origin).code)).toEqual(origins.map(() => code));
+    expect(origins.map((origin) => classifyFailure(wrap(cause), origin).code)).toEqual(
+      origins.map(() => code),
+    );
     expect(origins.map((origin) => classifyFailure(cause, origin).origin)).toEqual([...origins]);
   });
 

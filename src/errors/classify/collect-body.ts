@@ -192,10 +192,13 @@ function isHtml(text: string): boolean {
   return text.startsWith('<') && /^<(?:!doctype|!--|html|head|body|center|h1|div|title|\?xml)/i.test(text);
 }
 
+const maxPageLength = 8000;
+
 /** The words of a page, without its markup: the title and the first headings tell what it is. */
 function collectHtml(collector: Collector, page: string): void {
   add(collector.ids, 'html');
   const words = page
+    .slice(0, maxPageLength)
     .replaceAll(/<(script|style)\b[^>]{0,500}>[^<]{0,5000}/gi, ' ')
     .replaceAll(/<[^<>]{0,1000}>/g, ' ')
     .replaceAll(/\s+/g, ' ');

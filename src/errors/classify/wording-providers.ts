@@ -119,6 +119,18 @@ export const providerWording: Readonly<Record<string, readonly WordingRule[]>> =
   ],
 };
 
+const googleMarks = [
+  'generativelanguage',
+  'aiplatform',
+  'quota exceeded for metric',
+  'quota exceeded for quota metric',
+  'geminiexception',
+  'vertexaiexception',
+  'vertex_aiexception',
+  'cloudcode',
+] as const;
+
 /** Google's sentences reach us through gateways too; these words show that they are Google's. */
-export const googleMarks =
-  /generativelanguage|aiplatform|quota exceeded for (?:quota )?metric|geminiexception|vertex_?aiexception|cloudcode/;
+export function soundsLikeGoogle(text: string): boolean {
+  return googleMarks.some((mark) => text.includes(mark));
+}

@@ -12,7 +12,7 @@ import {
   rateWording,
 } from './wording-limits.ts';
 import { faintWording } from './wording-faint.ts';
-import { googleMarks, providerWording } from './wording-providers.ts';
+import { providerWording, soundsLikeGoogle } from './wording-providers.ts';
 import {
   clearParameterWording,
   contentWording,
@@ -114,7 +114,7 @@ export interface Wording extends WordingRules {
 }
 
 export function wordingFor({ provider, status, text }: Evidence): Wording {
-  const known = byProvider.get(provider) ?? (googleMarks.test(text) ? byProvider.get('gemini') : undefined);
+  const known = byProvider.get(provider) ?? (soundsLikeGoogle(text) ? byProvider.get('gemini') : undefined);
   const { overriding, plain } = (known ?? common)[situationOf(status)];
   return { overriding, plain, faint, candidates: index.candidates(text) };
 }
