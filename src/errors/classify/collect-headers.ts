@@ -5,7 +5,8 @@ const maxHeaderLength = 500;
 const maxNameLength = 100;
 
 /** Only what the classifier reads is copied; whatever else headers carry, cookies and keys among it, stays where it is. */
-const relevant = /^(?:retry-after(?:-ms)?|date|cf-ray|.*rate-?limit.*|.*request-?id|x-amzn-errortype)$/;
+const relevant =
+  /^(?:retry-after(?:-ms)?|date|cf-ray|.*rate-?limit.*|x-codex-.*|.*request-?id|x-amzn-errortype)$/;
 
 /** Copies headers of any shape (record, `Headers`, list of pairs) in lower case. Two values are joined by a comma. */
 export function collectHeaders(target: Record<string, string>, headers: unknown): void {

@@ -69,19 +69,16 @@ function timer(evidence: Evidence): Verdict | undefined {
   return verdict?.code === 'TIMEOUT' ? verdict : undefined;
 }
 
-/** A subscription's window is used up: Anthropic says so in a header of its own, whatever the body says. */
+/** A subscription's window is used up: Anthropic and Codex say so in headers of their own, whatever the body says. */
 function planWindow({ headers }: Evidence): Verdict | undefined {
-  const name = Object.keys(headers).find(
-    (header) => /^anthropic-ratelimit-unified-.{0,20}status$/.test(header) && headers[header] === 'rejected',
-  );
-  return name === undefined
-    ? undefined
-    : {
-        code: 'QUOTA_EXCEEDED',
-        retryable: undefined,
-        by: 'code',
-        because: `the header ${name} says rejected`,
-      };
+  const name = Object.keys(headers).find((header) => {
+    const value = headers[header] ?? '';
+    if (header.startsWith('anthropic-ratelimit-unified-'))
+      return header.endsWith('status') && value === 'rejected';
+    return header.startsWith('x-codex-') && header.endsWith('-used-percent') && Number(value) >= 100;
+  });
+  if (name === undefined) return undefined;
+  return verdictOf({ code: 'QUOTA_EXCEEDED' }, 'code', `the header ${name} says ${headers[name]}`);
 }
 
 const limitAndRequested = /limit:? ([\d,]{1,12})(?: \/ \w+)?\b[^{}]{0,60}?requested:? ~?([\d,]{1,12})\b/;

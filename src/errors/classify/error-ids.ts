@@ -342,6 +342,11 @@ export function coarseSignOfId(id: string): Sign | undefined {
   return coarseIds.get(id);
 }
 
+/** Whether a word is some provider's error code. */
+export function isKnownId(id: string): boolean {
+  return exactIds.has(id) || coarseIds.has(id);
+}
+
 function invert(table: Partial<Record<FailureCode, readonly string[]>>): ReadonlyMap<string, Sign> {
   const entries = Object.entries(table) as readonly (readonly [FailureCode, readonly string[]])[]; // Object.entries loses the key type.
   return new Map(entries.flatMap(([code, ids]) => ids.map((id) => [id, { code }] as const)));

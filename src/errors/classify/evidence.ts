@@ -3,6 +3,7 @@ import { collectError } from './collect-error.ts';
 import { collectHeaders } from './collect-headers.ts';
 import { add, createCollector } from './collector.ts';
 import type { Collector, DelayField } from './collector.ts';
+import { isKnownId } from './error-ids.ts';
 import { canonicalProvider } from './provider-names.ts';
 
 /** What `classifyProviderFailure` is given. Whatever is known may be passed; nothing is required. */
@@ -91,6 +92,7 @@ const maxScanLength = 2000;
 const errnoInWords =
   /\b(?:ECONN[A-Z]{2,}|ENOTFOUND|EAI_[A-Z]+|ETIMEDOUT|ESOCKETTIMEDOUT|EPIPE|EHOST[A-Z]+|ENET[A-Z]+|EADDR[A-Z]+|EPROTO|UND_ERR_[A-Z_]+|HPE_[A-Z_]+|CERT_[A-Z]+_[A-Z_]+|DEPTH_ZERO_[A-Z_]+|SELF_SIGNED_[A-Z_]+|UNABLE_TO_[A-Z_]+|ERR_(?:TLS|SSL|STREAM|SOCKET|HTTP2|CANCELED|BAD|INVALID|NETWORK|CONNECTION)[A-Z_]*)\b/g;
 const nameInWords = /\b[A-Za-z]{3,40}(?:Error|Exception|Timeout|Fault)\b/g;
+const idInWords = /\b[a-z]{2,30}(?:_[a-z]{2,30}){1,5}\b/gi;
 const mayHoldNumber = /[([]\d{4}|^\d{4}:/;
 const numberInBrackets = /[([](\d{4,5})[)\]]|^(\d{4}): /g;
 const statusInWords =
@@ -106,11 +108,14 @@ function collectNumbers(collector: Collector, message: string): void {
   }
 }
 
-/** Errnos, class names and statuses that a wrapper left only in its text. */
+/** Errnos, class names, error codes and statuses that a wrapper left only in its text. */
 function collectFromWords(collector: Collector, message: string): void {
   const head = message.slice(0, maxScanLength);
   for (const [errno] of head.matchAll(errnoInWords)) add(collector.errnos, errno);
   for (const [name] of head.matchAll(nameInWords)) add(collector.names, name.toLowerCase());
+  for (const [id] of head.matchAll(idInWords)) {
+    if (isKnownId(id.toLowerCase())) add(collector.ids, id);
+  }
   if (collector.statuses.length > 0) return; // An object's own field says it better than the words around it.
   const status = [...head.slice(0, maxStatusScan).matchAll(statusInWords)].at(-1);
   if (status !== undefined) add(collector.statuses, Number(status[1] ?? status[2]));

@@ -25,13 +25,16 @@ interface ResetDelay {
   readonly from: string;
 }
 
-const resetName = /^(?:x-|anthropic-|openai-)?rate-?limit[a-z-]*-(?:reset|timeremaining)(?:-[a-z-]+)?$/;
+const resetName =
+  /^(?:x-|anthropic-|openai-)?rate-?limit[a-z-]*-(?:reset|timeremaining)(?:-[a-z-]+)?$|^x-codex-[a-z]+-reset-after-seconds$/;
 
 function isReset(name: string): boolean {
   return resetName.test(name);
 }
 
 function isExhausted(headers: Headers, name: string): boolean | undefined {
+  const used = headers[name.replace('-reset-after-seconds', '-used-percent')];
+  if (name.startsWith('x-codex-')) return Number(used) >= 100;
   const status = headers[name.replace('-reset', '-status')];
   if (status !== undefined) return status === 'rejected';
   const remaining = headers[name.replace('-reset', '-remaining')];

@@ -17,7 +17,7 @@ export const toolWording: readonly WordingRule[] = [
     retryable: false,
     overrides: true,
     pattern:
-      /tool_calls? must be followed by tool|(?:insufficient|missing) tool messages|role:? tool must be a (?:response|reply)|must be a response to a (?:preceding|preceeding) message with tool_calls|tool_call_id.{0,40}(?:not found|did not have|does not (?:exist|match)|missing|invalid)|did not have response messages|no tool (?:output|call|result)s? found for|no (?:function|tool) call found for|tool results? (?:tool )?id.{0,60}not found|not the same number of function calls and responses|unexpected role tool|tool (?:message|result)s?.{0,40}(?:no|without|matching).{0,30}(?:tool.?call|previous)/,
+      /tool_calls? must be followed by tool|(?:insufficient|missing) tool messages|role:? tool must be a (?:response|reply)|must be a response to a (?:preceding|preceeding) message with tool_calls|tool_call_id.{0,40}(?:not found|did not have|does not (?:exist|match)|missing|invalid)|did not have response messages|no tool (?:output|call|result)s? found for|no (?:function|tool) call found for|tool results? (?:tool )?id.{0,60}not found|not the same number of function calls and responses|unexpected role tool after|tool (?:message|result)s?.{0,40}(?:no|without|matching).{0,30}(?:tool.?call|previous)/,
     seen: "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'.",
   },
   {

@@ -8,7 +8,7 @@ export const brokenWording: readonly WordingRule[] = [
     code: 'INVALID_RESPONSE',
     overrides: true,
     pattern:
-      /unexpected (?:token|end of json|non-whitespace|identifier)\b|is not valid json(?:$| \|)|json parse error|missing field .{0,60} at line \d|json error:/,
+      /unexpected (?:token|string in json|number in json|end of json|non-whitespace|identifier)\b|is not valid json(?:$| \|)|json parse error|missing field .{0,60} at line \d|json error:/,
     seen: 'Unexpected token < in JSON at position 0',
   },
   {
