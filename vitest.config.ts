@@ -9,6 +9,9 @@ const config: ViteUserConfig = defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     environment: 'node',
+    // Generous, so that a loaded machine does not turn a slow test into a failing one; a hang still ends.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     // A test that leaves a stubbed clock or global behind must not decide about the next one.
     restoreMocks: true,
     unstubEnvs: true,

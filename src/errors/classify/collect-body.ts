@@ -105,6 +105,13 @@ const fieldKinds: Readonly<Record<string, FieldKind>> = {
   loc: 'skip',
   stack: 'skip',
   tools: 'skip',
+  toolchoice: 'skip',
+  text: 'skip',
+  format: 'skip',
+  output: 'skip',
+  instructions: 'skip',
+  reasoning: 'skip',
+  safetyratings: 'skip',
   usage: 'skip',
 };
 
@@ -116,6 +123,8 @@ interface Field {
 
 function collectField(collector: Collector, { key, inner, depth }: Field): void {
   const name = key.toLowerCase().replaceAll(/[_:-]/g, '');
+  // A frame of an AWS stream: `{ "modelStreamErrorException": { … } }`.
+  if (name.endsWith('exception')) addCode(collector, key);
   if (name === 'headers') collectHeaders(collector.headers, inner);
   // Some servers put the sentence where the name belongs: `{ "error parsing tool call": … }`.
   if (key.includes(' ')) addMessage(collector, key.slice(0, maxKeyLength));
@@ -132,12 +141,13 @@ function collectField(collector: Collector, { key, inner, depth }: Field): void 
   if (kind === 'message' && typeof inner === 'string') collectText(collector, inner, depth + 1);
 }
 
-/** `reason` and `name` may be whole sentences: those are read as words. */
+/** `reason` and its like may be whole sentences: those are read as words. A `name` counts only where it names an error. */
 function addCodeField(collector: Collector, name: string, value: string | number): void {
   if (typeof value === 'string' && value.includes(' ') && !isHttpStatus(value)) {
     if (name !== 'name') collectText(collector, value, maxDepth);
     return;
   }
+  if (name === 'name' && !/(?:error|exception)$/i.test(String(value))) return;
   addCode(collector, value);
 }
 

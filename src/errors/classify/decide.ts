@@ -83,8 +83,11 @@ function planWindow({ headers }: Evidence): Verdict | undefined {
 
 const limitAndRequested = /limit:? ([\d,]{1,12})(?: \/ \w+)?\b[^{}]{0,60}?requested:? ~?([\d,]{1,12})\b/;
 
+const rateWindow = /per[ -](?:min|minute|hour|day)|\b[tr]p[md]\b|rate.?limit|request too large/;
+
 /** One request above a whole rate window: the stated wait can never help. */
 function neverFits({ text }: Evidence): Verdict | undefined {
+  if (!rateWindow.test(text)) return undefined;
   const match = limitAndRequested.exec(text);
   if (match === null) return undefined;
   const [limit, requested] = [toNumber(match[1]), toNumber(match[2])];
@@ -144,7 +147,7 @@ function byWording(rules: readonly IndexedRule[], candidates: Uint8Array, text: 
   const found = rules.find(({ rule, id }) => candidates[id] === 1 && rule.pattern.test(text));
   if (found === undefined) return undefined;
   // The rule's own sentence is quoted, not the text: words in lower case could hide a key from the redactor.
-  return verdictOf(found.rule, 'wording', `it reads like "${found.rule.seen}"`);
+  return verdictOf(found.rule, 'wording', `it reads like "${found.rule.example}"`);
 }
 
 /** Where the provider's own code or the status says the same as its words, the structure gets the credit. */

@@ -23,6 +23,7 @@ const signs: Readonly<Record<string, ErrnoSign>> = {
   EADDRNOTAVAIL: connect,
   EADDRINUSE: connect,
   EPROTO: connect,
+  ENOBUFS: connect,
   ECONNRESET: lost,
   ECONNABORTED: lost,
   EPIPE: lost,

@@ -63,7 +63,7 @@ export function gatherEvidence(input: ProviderFailureInput): Evidence {
     names: collector.names.toReversed(),
     errnos: collector.errnos.toReversed(),
     messages: collector.messages,
-    text: normalise([...collector.messages, ...collector.raw]),
+    text: normalise([...collector.messages.map(withoutNames), ...collector.raw]),
     delays: collector.delays,
     requestId: collector.requestIds[0] ?? requestIdHeader(collector.headers),
   };
@@ -138,6 +138,23 @@ function withoutNoise(text: string): string {
   const plain = text.includes('://') ? text.replaceAll(/https?:\/\/[^\s"'<>)\]]{1,300}/g, ' ') : text;
   if (!plain.includes('model group')) return plain;
   return plain.replaceAll(/(?:received|available) model group(?: fallbacks)?=\S{0,200}/g, ' ');
+}
+
+const quotedName = /(["'`\u2018\u2019\u201c\u201d])([a-z0-9][\w.:/-]{1,80})["'`\u2018\u2019\u201c\u201d]/gi;
+
+/** Words of the protocols that a sentence may quote and mean. */
+const protocolWord =
+  /^(?:tools?|tool[_-]?\w+|functions?|function[_-]?\w+|max_?\w*tokens?|inputs?|messages?|role|assistant|user|system|developer|prompt|thinking|redacted_thinking|signature|finish_reason|failed_generation|content|json|stream|model|api[_-]?key|x-api-key|authorization|n_ctx|n_keep|response\.completed|message_stop|estimated_time|retry\w*|resets?_\w+|max_(?:seq|model)_len)$/i;
+
+/** A quoted name says nothing about what happened: a model called `overload-1`, a parameter called 'rate_limit'. */
+function withoutNames(message: string): string {
+  if (!/["'`\u2018\u201c]/.test(message)) return message;
+  return message
+    .slice(0, maxSentenceLength)
+    .replaceAll(quotedName, (whole: string, _quote: string, name: string) => {
+      const isMeant = protocolWord.test(name) || isKnownId(name.toLowerCase()) || !/[\d_.:/-]/.test(name);
+      return isMeant ? whole : 'x';
+    });
 }
 
 const maxSentenceLength = 2000;

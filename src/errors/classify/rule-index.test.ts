@@ -36,7 +36,7 @@ describe('requiredLiterals()', () => {
 
   it('are known for every rule of the tables, so that none is tried on every text', () => {
     const unknown = rules.filter(({ pattern }) => requiredLiterals(pattern) === undefined);
-    expect(unknown.map(({ seen }) => seen)).toEqual([]);
+    expect(unknown.map(({ example }) => example)).toEqual([]);
   });
 });
 
@@ -45,7 +45,7 @@ describe('the index of rules', () => {
   const indexed = index.indexed(rules);
 
   it('refuses a rule that it does not hold', () => {
-    const stranger: WordingRule = { code: 'UNKNOWN', pattern: /x/, seen: 'a stranger' };
+    const stranger: WordingRule = { code: 'UNKNOWN', pattern: /x/, example: 'a stranger' };
     expect(() => index.indexed([stranger])).toThrow('a stranger');
   });
 
@@ -64,7 +64,10 @@ describe('the index of rules', () => {
 
   it('never leaves out a rule that matches, on texts pieced together from the tables', () => {
     const pieces = fc.constantFrom(
-      ...rules.flatMap(({ pattern, seen }) => [...(requiredLiterals(pattern) ?? []), normalise([seen])]),
+      ...rules.flatMap(({ pattern, example }) => [
+        ...(requiredLiterals(pattern) ?? []),
+        normalise([example]),
+      ]),
     );
     const text = fc.array(fc.oneof(pieces, fc.string({ maxLength: 6 })), { maxLength: 6 });
     const separator = fc.constantFrom('', ' ', '. ', ' | ');
@@ -85,6 +88,6 @@ describe('the index of rules', () => {
     const candidates = index.candidates(text);
     return indexed
       .filter(({ rule, id }) => candidates[id] === 0 && rule.pattern.test(text))
-      .map(({ rule }) => `${rule.seen} in "${text}"`);
+      .map(({ rule }) => `${rule.example} in "${text}"`);
   }
 });

@@ -47,7 +47,7 @@ export function createRuleIndex(rules: readonly WordingRule[]): RuleIndex {
 
 function idOf(ids: ReadonlyMap<WordingRule, number>, rule: WordingRule): number {
   const id = ids.get(rule);
-  assert(id !== undefined, `The rule for "${rule.seen}" is not in the index`);
+  assert(id !== undefined, `The rule for "${rule.example}" is not in the index`);
   return id;
 }
 

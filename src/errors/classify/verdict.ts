@@ -16,11 +16,11 @@ export interface Verdict {
   readonly because: string;
 }
 
-/** A sentence that means one thing. `seen` is the sentence it was learnt from: a test holds the pattern to it. */
+/** A phrase that means one thing. `example` is a sentence as providers write it; a test holds the pattern to it. */
 export interface WordingRule extends Sign {
   /** Matched against normalised words: lower case, no quotes, no addresses, single spaces. Must be linear. */
   readonly pattern: RegExp;
-  readonly seen: string;
+  readonly example: string;
   /** Means this even where the provider's own error code says something coarser. */
   readonly overrides?: true;
 }

@@ -1,77 +1,111 @@
 // Table: single words that decide only where nothing else does. The first match wins.
 
+import { phrases } from './phrases.ts';
 import type { WordingRule } from './verdict.ts';
 
+// prettier-ignore
 export const faintWording: readonly WordingRule[] = [
-  {
-    code: 'CONTENT_FILTERED',
-    pattern: /\bfiltered\b|\bcensor|\bharmful\b|\bexplicit content|\bguardrail|\bnsfw\b/,
-    seen: 'Oops, your response got filtered.',
-  },
-  {
-    code: 'TIMEOUT',
-    pattern: /\bstalled\b|\bno progress\b|\bdeadline\b|\btoo slow\b|\btimer\b/,
-    seen: 'The upstream stalled.',
-  },
-  {
-    code: 'INVALID_RESPONSE',
-    pattern:
-      /without sending any|returned nothing|no (?:chunks|data|tokens|events)\b|\bempty\b|unable to parse|cannot parse|\bunreadable\b|not (?:a )?valid (?:response|answer|output)|\bgarbled\b/,
-    seen: 'request ended without sending any chunks',
-  },
-  {
-    code: 'NETWORK_ERROR',
-    pattern:
-      /\bsocket\b|\bconnection\b|\bnetwork\b|\boffline\b|\bhttp2\b|\btls\b|\bssl\b|\bproxy\b|could not be reached|not reachable|\bhostname\b/,
-    seen: 'The socket went away.',
-  },
-  {
-    code: 'QUOTA_EXCEEDED',
-    pattern:
-      /(?:\blimit|\bquota|\busage).{0,80}(?:upgrade|\bplan\b|month|subscri|billing|credit|wait until|resets? (?:at|on))|\bbilling\b|\bcredits?\b|\bpaid\b|\bsubscription\b|\bbalance\b/,
-    seen: 'You have reached your chat messages limit. Upgrade, or wait until 21 April.',
-  },
-  {
-    code: 'RATE_LIMITED',
-    pattern: /\blimit (?:has been |was |is )?(?:reached|exceeded|hit)\b|too (?:frequent|fast)/,
-    seen: 'Message limit reached.',
-  },
-  {
-    code: 'CONTEXT_LENGTH_EXCEEDED',
-    pattern: /\btoo long\b|too many tokens|context (?:window|length)|exceeds.{0,40}tokens/,
-    seen: 'The history is too long.',
-  },
-  {
-    code: 'MODEL_NOT_FOUND',
-    pattern: /\bmodel (?:\S+ ){0,2}(?:is )?(?:unavailable|missing|invalid)\b/,
-    seen: 'The model x-1 is missing.',
-  },
-  {
-    code: 'PERMISSION_DENIED',
-    pattern:
-      /\bdenied\b|\bnot allowed\b|\bnot permitted\b|\brestricted\b|\bpermissions?\b|\bbanned\b|\bsuspended\b|\bblocked\b/,
-    seen: 'It was denied.',
-  },
-  {
-    code: 'AUTHENTICATION_ERROR',
-    pattern: /\bapi.?key\b|\bcredentials?\b|\blog ?in\b|\bsign in\b|\bauth(?:entication|orization)?\b/,
-    seen: 'Something about the credentials.',
-  },
-  {
-    code: 'OVERLOADED',
-    pattern: /\bunavailable\b|\bcapacity\b|\bbusy\b|try again later|\bdegraded\b|\bmaintenance\b/,
-    seen: 'It is unavailable, try again later.',
-  },
-  {
-    code: 'SERVER_ERROR',
-    pattern:
-      /(?:error|status|code)\W{1,3}5\d\d\b|\bcrash|\bpanic\b|\binternal\b|experiencing issues|\boutage\b/,
-    seen: 'unknown error, 520',
-  },
-  {
-    code: 'INVALID_REQUEST',
-    pattern:
-      /\binvalid\b|\bmust\b|\brequired\b|\bmissing\b|\bunsupported\b|\bcannot\b|\bmaximum of\b|\bmay be provided\b|\bexpected\b|\bmalformed\b|\bparameter\b/,
-    seen: 'A maximum of 4 blocks may be provided.',
-  },
+  ...phrases({ code: 'CONTENT_FILTERED' }, [
+    [/\bfiltered\b/, 'Oops, your response got filtered.'],
+    [/\bcensor/, 'The text was censored.'],
+    [/\bharmful\b/, 'That looks harmful.'],
+    [/\bexplicit content/, 'Possible explicit content.'],
+    [/\bguardrail/, 'A guardrail stepped in.'],
+    [/\bnsfw\b/, 'NSFW, sorry.'],
+  ]),
+  ...phrases({ code: 'TIMEOUT' }, [
+    [/\bstalled\b/, 'The upstream stalled.'],
+    [/\bno progress\b/, 'There was no progress.'],
+    [/\bdeadline\b/, 'The deadline passed.'],
+    [/\btoo slow\b/, 'It was too slow.'],
+    [/\btimer\b/, 'The timer fired.'],
+  ]),
+  ...phrases({ code: 'INVALID_RESPONSE' }, [
+    [/without sending any/, 'request ended without sending any chunks'],
+    [/returned nothing/, 'The model returned nothing.'],
+    [/no (?:chunks|data|tokens|events)\b/, 'We got no tokens.'],
+    [/\bempty\b/, 'It came back empty.'],
+    [/unable to parse/, 'Sorry, unable to parse that.'],
+    [/cannot parse/, 'We cannot parse this.'],
+    [/\bunreadable\b/, 'What came was unreadable.'],
+    [/not (?:a )?valid (?:response|answer|output)/, 'That is not a valid answer.'],
+    [/\bgarbled\b/, 'The reply came garbled.'],
+  ]),
+  ...phrases({ code: 'NETWORK_ERROR' }, [
+    [/\bsocket\b/, 'The socket went away.'],
+    [/\bconnection\b/, 'Trouble with the connection.'],
+    [/\bnetwork\b/, 'The network had a hiccup.'],
+    [/\boffline\b/, 'You seem to be offline.'],
+    [/\bhttp2\b/, 'Some HTTP2 trouble.'],
+    [/\btls\b/, 'TLS trouble with the peer.'],
+    [/\bssl\b/, 'An SSL hiccup.'],
+    [/\bproxy\b/, 'The proxy gave up.'],
+    [/could not be reached/, 'The site could not be reached.'],
+    [/not reachable/, 'The host is not reachable.'],
+    [/\bhostname\b/, 'Odd hostname.'],
+  ]),
+  ...phrases({ code: 'QUOTA_EXCEEDED' }, [
+    [/(?:\blimit|\bquota|\busage).{0,80}(?:upgrade|\bplan\b|month|subscri|billing|credit|wait until|resets? (?:at|on))/, 'You have reached your chat messages limit. Upgrade, or wait until 21 April.'],
+    [/\bbilling\b/, 'Have a look at your billing page.'],
+    [/\bcredits?\b/, 'This costs credits.'],
+    [/\bpaid\b/, 'Only for paid users.'],
+    [/\bsubscription\b/, 'Your subscription has lapsed.'],
+    [/\bbalance\b/, 'Have a look at your balance.'],
+  ]),
+  ...phrases({ code: 'RATE_LIMITED' }, [
+    [/\blimit (?:has been |was |is )?(?:reached|exceeded|hit)\b/, 'Message limit reached.'],
+    [/too (?:frequent|fast)/, 'You are going too fast.'],
+  ]),
+  ...phrases({ code: 'CONTEXT_LENGTH_EXCEEDED' }, [
+    [/\btoo long\b/, 'The history is too long.'],
+    [/too many tokens/, 'That is too many tokens.'],
+    [/context (?:window|length)/, 'Mind the context window.'],
+    [/exceeds.{0,40}tokens/, 'This exceeds 4096 tokens.'],
+  ]),
+  ...phrases({ code: 'MODEL_NOT_FOUND' }, [
+    [/\bmodel (?:\S+ ){0,2}(?:is )?(?:unavailable|missing|invalid)\b/, 'The model x-1 is missing.'],
+  ]),
+  ...phrases({ code: 'PERMISSION_DENIED' }, [
+    [/\bdenied\b/, 'It was denied.'],
+    [/\bnot allowed\b/, 'That is not allowed.'],
+    [/\bnot permitted\b/, 'Sorry, not permitted.'],
+    [/\brestricted\b/, 'This feature stays restricted.'],
+    [/\bpermissions?\b/, 'Have a look at your permissions.'],
+    [/\bbanned\b/, 'You got banned.'],
+    [/\bsuspended\b/, 'Suspended until further notice.'],
+    [/\bblocked\b/, 'Blocked, sorry.'],
+  ]),
+  ...phrases({ code: 'AUTHENTICATION_ERROR' }, [
+    [/\bapi.?key\b/, 'Something with the API key.'],
+    [/\bcredentials?\b/, 'Something about the credentials.'],
+    [/\blog ?in\b/, 'Log in first.'],
+    [/\bsign in\b/, 'Sign in first.'],
+    [/\bauth(?:entication|orization)?\b/, 'Auth did not work.'],
+  ]),
+  ...phrases({ code: 'OVERLOADED' }, [
+    [/\bunavailable\b/, 'Unavailable right now.'],
+    [/\bcapacity\b/, 'There is little capacity left.'],
+    [/\bbusy\b/, 'All lines are busy.'],
+    [/try again later/, 'Sorry, try again later.'],
+    [/\bmaintenance\b/, 'Down for maintenance.'],
+  ]),
+  ...phrases({ code: 'SERVER_ERROR' }, [
+    [/(?:error|status|code)\W{1,3}5\d\d\b/, 'unknown error, 520'],
+    [/\bcrash/, 'The worker crashed.'],
+    [/\bpanic\b/, 'The backend hit a panic.'],
+    [/\binternal\b/, 'Something internal broke.'],
+    [/experiencing issues/, 'We are experiencing issues.'],
+    [/\boutage\b/, 'There is an outage.'],
+  ]),
+  ...phrases({ code: 'INVALID_REQUEST' }, [
+    [/\binvalid\b/, 'That was invalid.'],
+    [/\bmust\b/, 'You must not do this.'],
+    [/\brequired\b/, 'More is required.'],
+    [/\bmissing\b/, 'A piece is missing.'],
+    [/\bcannot\b/, 'This cannot work.'],
+    [/\bmaximum of\b/, 'Use a maximum of 4 blocks.'],
+    [/\bmay be provided\b/, 'A maximum of 4 blocks may be provided.'],
+    [/\bexpected\b/, 'Something else was expected.'],
+    [/\bparameter\b/, 'Have a look at the second parameter.'],
+  ]),
 ];

@@ -1,118 +1,274 @@
 // Table: sentences about connections, timers and answers that cannot be read. The first match wins.
 
+import { phrases } from './phrases.ts';
 import type { WordingRule } from './verdict.ts';
 
 /** Sentences that say where in the connection it broke, so clearly that no code around them counts. */
+// prettier-ignore
 export const brokenWording: readonly WordingRule[] = [
-  {
-    code: 'INVALID_RESPONSE',
-    overrides: true,
-    pattern:
-      /unexpected (?:token|string in json|number in json|end of json|non-whitespace|identifier)\b|is not valid json(?:$| \|)|json parse error|missing field .{0,60} at line \d|json error:/,
-    seen: 'Unexpected token < in JSON at position 0',
-  },
-  {
-    code: 'TIMEOUT',
-    overrides: true,
-    pattern:
-      /(?:body|headers|connect) timeout error|aborted due to timeout|(?:^|\| )(?:\w{0,40}error: )?request timed out\b|timeout of \d+ ?ms exceeded/,
-    seen: 'terminated: Body Timeout Error',
-  },
-  {
-    code: 'STREAM_INTERRUPTED',
-    overrides: true,
-    pattern:
-      /(?:^|[:|] )terminated(?:$| (?!by|due|:))|premature close|incomplete (?:chunked )?read|without sending complete message body|mid-(?:response|stream)|payload is not completed/,
-    seen: 'TypeError: terminated',
-  },
+  ...phrases({ code: 'INVALID_RESPONSE', overrides: true }, [
+    [/unexpected (?:token|string in json|number in json|end of json|non-whitespace|identifier)\b/, 'Unexpected token < in JSON at position 0'],
+    [/is not valid json(?:$| \|)/, '"[object Object]" is not valid JSON'],
+    [/json parse error/, 'SyntaxError: JSON Parse error: Unterminated string'],
+    [/missing field .{0,60} at line \d/, 'missing field `choices` at line 1 column 42'],
+    [/json error:/, 'json error: trailing characters after column 8'],
+    [/no object generated|no valid response generated/, 'AI_NoObjectGeneratedError: No object generated: response did not match schema.'],
+    [/kind: decode|expected value.{0,20}line:? \d/, 'reqwest::Error { kind: Decode, source: Error("expected value", line: 1, column: 1) }'],
+  ]),
+  ...phrases({ code: 'NETWORK_ERROR', retryable: false, overrides: true }, [
+    [/wrong version number/, 'write EPROTO error:0A00010B:SSL routines:ssl3_get_record:wrong version number'],
+    [/proxy authentication required/, 'Tunnel connection failed: 407 Proxy Authentication Required'],
+  ]),
+  ...phrases({ code: 'NETWORK_ERROR', overrides: true }, [
+    [/error sending request/, 'stream disconnected before completion: error sending request for url'],
+  ]),
+  ...phrases({ code: 'CANCELLED', overrides: true }, [
+    [/nsurlerrordomain code=-999/, 'Error Domain=NSURLErrorDomain Code=-999 "cancelled"'],
+  ]),
+  ...phrases({ code: 'TIMEOUT', overrides: true }, [
+    [/(?:body|headers|connect) timeout error/, 'terminated: Body Timeout Error'],
+    [/aborted due to timeout/, 'The operation was aborted due to timeout'],
+    [/(?:^|\| )(?:\w{0,40}error: )?request timed out\b/, 'Request timed out.'],
+    [/timeout of \d+ ?ms exceeded/, 'AxiosError: timeout of 5000ms exceeded'],
+  ]),
+  ...phrases({ code: 'STREAM_INTERRUPTED', overrides: true }, [
+    [/(?:^|[:|] )terminated(?:$| (?!by|due|:))/, 'TypeError: terminated'],
+    [/premature close/, 'Invalid response body while trying to fetch https://api.example.com/v1/chat: Premature close'],
+    [/incomplete (?:chunked )?read/, 'httpcore: incomplete chunked read'],
+    [/without sending complete message body/, 'peer closed connection without sending complete message body (received 10 bytes, expected 20)'],
+    [/mid-(?:response|stream)/, 'The provider hung up mid-stream.'],
+    [/payload is not completed/, 'Response payload is not completed: TransferEncodingError'],
+    [/stream error: stream id/, 'stream error: stream ID 3; INTERNAL_ERROR; received from peer'],
+    [/response ended prematurely/, 'HttpIOException: The response ended prematurely. (ResponseEnded)'],
+  ]),
 ];
 
 /** Timers. They stand before cancellation, for a timer aborts too. */
+// prettier-ignore
 export const timeoutWording: readonly WordingRule[] = [
-  {
-    code: 'TIMEOUT',
-    pattern:
-      /aborted due to timeout|context deadline exceeded|deadline (?:of \S+ )?exceeded|deadline_exceeded|deadline expired|timeout of \d+ ?ms exceeded|(?:request|connection|connect|read|headers?|body|gateway|operation|upstream|response|socket|idle|server|client|pool|function|stream|model)(?: \w+)? (?:timed.?out|time.?out)|timed out|time.?out (?:error|exceeded|expired|occurred|while|after|was|of)|timeout ?error|\btimeout\b|took too long|exceeded the (?:model )?time(?:out| limit)|超时|error code:? 524|a timeout occurred|no response (?:received )?(?:for|within|after) \d/,
-    seen: 'The operation was aborted due to timeout',
-  },
+  ...phrases({ code: 'TIMEOUT' }, [
+    [/context deadline exceeded/, 'Post "https://api.example.com/v1/chat": context deadline exceeded'],
+    [/deadline (?:of \S+ )?exceeded/, 'Deadline of 600.0s exceeded while calling target function'],
+    [/deadline expired/, 'Deadline expired before operation could complete.'],
+    [/(?:request|connection|connect|read|headers?|body|gateway|operation|upstream|response|socket|idle|server|client|pool|function|stream|model)(?: \w+)? (?:timed.?out|time.?out)/, 'Gateway Time-out'],
+    [/timed out/, 'urlopen error timed out'],
+    [/time.?out (?:error|exceeded|expired|occurred|while|after|was|of)/, 'Time-out while waiting for the first byte.'],
+    [/timeout ?error/, 'asyncio.exceptions.TimeoutError'],
+    [/\btimeout\b/, 'net/http: TLS handshake timeout'],
+    [/took too long/, 'Upstream took too long to respond.'],
+    [/exceeded the (?:model )?time(?:out| limit)/, 'Processing exceeded the time limit.'],
+    [/超时/, '请求超时，请重试。'],
+    [/error code:? 524/, 'error code: 524'],
+    [/a timeout occurred/, 'A timeout occurred'],
+    [/no response (?:received )?(?:for|within|after) \d/, 'No response received within 60 seconds.'],
+  ]),
 ];
 
+// prettier-ignore
 export const cancelWording: readonly WordingRule[] = [
-  {
-    code: 'CANCELLED',
-    pattern:
-      /(?:request|operation|call|query|stream|generation|fetch|it|user)(?: \w+)? (?:was |has been |is )?(?:aborted|cancell?ed)|\baborterror|context cancell?ed|cancell?ed by (?:the )?(?:user|client|caller)|(?:user|client) (?:aborted|cancell?ed|closed request|disconnected)|(?:^|\| )(?:cancell?ed|aborted)(?:$| \|)|signal is aborted|interrupted by user|request cancell?ed/,
-    seen: 'Error: Request was aborted.',
-  },
+  ...phrases({ code: 'CANCELLED' }, [
+    [/\b(?:request|operation|call|query|stream|generation|fetch|user)(?: \w+)? (?:was |has been |is )?(?:aborted|cancell?ed)\b/, 'Error: Request was aborted.'],
+    [/\baborterror/, 'AbortError: BodyStreamBuffer was aborted'],
+    [/context cancell?ed/, 'Post "https://api.example.com/v1/messages": context canceled'],
+    [/cancell?ed by (?:the )?(?:user|client|caller)/, 'Canceled by the user.'],
+    [/(?:user|client) (?:aborted|cancell?ed|closed request|disconnected)/, 'Client Closed Request'],
+    [/(?:^|\| )(?:cancell?ed|aborted)(?:$| \|)/, 'canceled'],
+    [/signal is aborted/, 'signal is aborted without reason'],
+    [/interrupted by user/, '[Request interrupted by user]'],
+    [/request cancell?ed/, 'net/http: request canceled'],
+  ]),
 ];
 
 /** Cut after it began. */
+// prettier-ignore
 export const streamWording: readonly WordingRule[] = [
-  {
-    code: 'STREAM_INTERRUPTED',
-    pattern:
-      /\bterminated\b|premature (?:close|end)|incomplete (?:chunked read|read|stream|message)|(?:response )?payload is not completed|peer closed connection without sending complete|closed mid|mid-(?:response|stream)|stream (?:\w+ ){0,3}(?:ended|finished|closed|disconnected|interrupted|terminated|stopped|aborted|cut|broke)(?! by user)|without (?:a |an |the )?(?:finish_?reason|response\.completed|\[done\]|message_stop|terminal|final)|transfer closed with|connection (?:was )?(?:lost|closed|dropped|broken|interrupted) (?:while|during|before|mid) (?:\w+ )?(?:stream|response completed|body|reading)|unexpected(?:ly)? end of (?:stream|response|file|data|body)|unexpected eof|eof while reading|missing finish_reason|invalidchunklength|error (?:while )?(?:reading|decoding) (?:the )?(?:response|stream|body)|before (?:message_stop|completion)/,
-    seen: 'stream finished without response.completed event',
-  },
+  ...phrases({ code: 'STREAM_INTERRUPTED' }, [
+    [/\bterminated\b/, 'The transfer was terminated early.'],
+    [/premature (?:close|end)/, 'Premature end of Content-Length delimited message body (expected: 812; received: 400)'],
+    [/incomplete (?:chunked read|read|stream|message)/, 'hyper: incomplete message'],
+    [/closed mid/, 'The gateway closed mid sentence.'],
+    [/stream (?:\w+ ){0,3}(?:ended|finished|closed|disconnected|interrupted|terminated|stopped|aborted|cut|broke)(?! by user)/, 'stream ended without producing a Message'],
+    [/without (?:a |an |the )?(?:finish_?reason|response\.completed|\[done\]|message_stop|terminal|final)/, 'stream finished without response.completed event'],
+    [/transfer closed with/, 'curl: (18) transfer closed with outstanding read data remaining'],
+    [/connection (?:was )?(?:lost|closed|dropped|broken|interrupted) (?:while|during|before|mid) (?:\w+ )?(?:stream|response completed|body|reading)/, 'Connection dropped while reading the answer.'],
+    [/unexpected(?:ly)? end of (?:stream|response|file|data|body)/, 'unexpected end of stream on https://api.example.com/'],
+    [/unexpected eof/, 'unexpected EOF'],
+    [/eof while reading/, 'EOF while reading the chunk header'],
+    [/missing finish_reason/, 'missing finish_reason for choice 0'],
+    [/invalidchunklength/, "InvalidChunkLength(got length b'', 0 bytes read)"],
+    [/error (?:while )?(?:reading|decoding) (?:the )?(?:response|stream|body)/, 'error decoding response body'],
+    [/before (?:message_stop|completion)/, 'The reply ended before message_stop.'],
+  ]),
 ];
 
 /** Trust failures never heal by waiting. */
+// prettier-ignore
 export const networkWording: readonly WordingRule[] = [
-  {
-    code: 'NETWORK_ERROR',
-    retryable: false,
-    pattern:
-      /self.signed certificate|certificate.{0,30}(?:verify failed|verification|has expired|not trusted|unknown authority|chain|issuer|altnames)|certificate_verify_failed|unable to (?:verify|get) (?:the )?(?:first|local issuer|issuer) ?\w{0,12} ?certificate|hostname\/ip does not match|wrong version number|does not match certificate|x509|pkix|certification path|unknown ca\b|proxy authentication required|sslcertverificationerror/,
-    seen: 'certificate verify failed: self-signed certificate in certificate chain',
-  },
-  {
-    code: 'NETWORK_ERROR',
-    pattern:
-      /fetch failed|failed to fetch|load failed|error sending request|could not resolve host|empty reply from server|recv failure|actively refused|no such host is known|tcp connect error|: eof(?:$| \|)|failed to (?:connect|establish)|cannot connect|could not connect|unable to connect|connection (?:error|refused|reset|aborted|failed|closed|broken|was closed|was reset|attempts? failed|timed)|connect(?:ion)?error|network (?:error|is unreachable|request failed|connection|socket disconnected|failure|issue|problem)|socket hang up|socket (?:connection )?(?:was )?(?:closed|disconnected|error)|other side closed|getaddrinfo|sent goaway|net::err_|did not get a response|check your (?:internet|network) connection|request to failed, reason|name resolution|name or service not known|nodename nor servname|dns|no route to host|host is unreachable|broken pipe|unreachable|cannot assign requested address|remote end closed connection|server disconnected|remoteprotocolerror|unable to reach|no such host|dial tcp|econn|enotfound|failedtoopensocket|connectionrefused|before secure tls|tunnel|proxy (?:connection|error)|tls handshake|ssl(?:eof|error|zeroreturn)|connection lost|client network socket/,
-    seen: 'Cannot connect to API: connect ECONNREFUSED 127.0.0.1:1234',
-  },
+  ...phrases({ code: 'NETWORK_ERROR', retryable: false }, [
+    [/self.signed certificate/, 'self-signed certificate'],
+    [/certificate.{0,30}(?:verify failed|verification|has expired|not trusted|unknown authority|chain|issuer|altnames)/, 'certificate verify failed: self-signed certificate in certificate chain'],
+    [/certificate_verify_failed/, '[SSL: CERTIFICATE_VERIFY_FAILED] (_ssl.c:1006)'],
+    [/unable to (?:verify|get) (?:the )?(?:first|local issuer|issuer) ?\w{0,12} ?certificate/, 'unable to verify the first certificate'],
+    [/hostname\/ip does not match/, "Hostname/IP does not match certificate's altnames: Host: api.example.com"],
+    [/does not match certificate/, 'Host name api.example.com does not match certificate subject'],
+    [/x509/, "x509: cannot validate certificate for 10.0.0.5 because it doesn't contain any IP SANs"],
+    [/remote certificate is invalid/, 'The remote certificate is invalid according to the validation procedure'],
+    [/pkix/, 'PKIX path building failed'],
+    [/certification path/, 'unable to find valid certification path to requested target'],
+    [/unknown ca\b/, 'ssl3_read_bytes: tlsv1 alert unknown ca'],
+    [/sslcertverificationerror/, "SSLCertVerificationError(1, 'hostname mismatch')"],
+  ]),
+  ...phrases({ code: 'NETWORK_ERROR' }, [
+    [/fetch failed/, 'TypeError: fetch failed'],
+    [/failed to fetch/, 'TypeError: Failed to fetch'],
+    [/networkerror when/, 'TypeError: NetworkError when attempting to fetch resource.'],
+    [/\bload failed/, 'TypeError: Load failed'],
+    [/could not resolve host/, 'curl: (6) Could not resolve host: api.example.com'],
+    [/empty reply from server/, 'curl: (52) Empty reply from server'],
+    [/recv failure/, 'curl: (56) Recv failure'],
+    [/actively refused/, 'No connection could be made because the target machine actively refused it.'],
+    [/no such host is known/, 'No such host is known. (api.example.com:443)'],
+    [/tcp connect error/, 'error trying to connect: tcp connect error'],
+    [/: eof(?:$| \|)/, 'Post "https://api.example.com/v1/chat": EOF'],
+    [/failed to (?:connect|establish)/, 'Failed to connect to api.example.com port 443 after 21 ms'],
+    [/cannot connect/, 'Cannot connect to host api.example.com:443 ssl:default'],
+    [/could not connect/, 'Could not connect to the server.'],
+    [/unable to connect/, 'Unable to connect. Is the computer able to access the url?'],
+    [/connection (?:error|refused|reset|aborted|failed|closed|broken|was closed|was reset|attempts? failed|timed)/, 'Connection error.'],
+    [/connect(?:ion)?error/, "requests.exceptions.ConnectionError: HTTPSConnectionPool(host='api.example.com', port=443)"],
+    [/network (?:error|is unreachable|request failed|connection|socket disconnected|failure|issue|problem)/, 'Network request failed'],
+    [/socket hang up/, 'socket hang up'],
+    [/socket (?:connection )?(?:was )?(?:closed|disconnected|error)/, 'java.net.SocketException: Socket closed'],
+    [/other side closed/, 'SocketError: other side closed'],
+    [/getaddrinfo/, '[Errno 11001] getaddrinfo failed'],
+    [/sent goaway/, 'http2: server sent GOAWAY and closed the connection; LastStreamID=1999'],
+    [/net::err_/, 'net::ERR_INTERNET_DISCONNECTED'],
+    [/did not get a response/, 'The request was sent but did not get a response.'],
+    [/check your (?:internet|network) connection/, 'Please check your internet connection.'],
+    [/request to failed, reason/, 'request to https://api.example.com/v1/chat failed, reason:'],
+    [/name resolution/, '[Errno -3] Temporary failure in name resolution'],
+    [/name or service not known/, '[Errno -2] Name or service not known'],
+    [/nodename nor servname/, '[Errno 8] nodename nor servname provided, or not known'],
+    [/\bdns (?:error|lookup|resolution|failure|problem)|\bdns\b.{0,20}fail/, 'dns error: failed to lookup address information'],
+    [/no route to host/, 'upstream dial failed: no route to host'],
+    [/host is unreachable/, 'Host is unreachable (os error 113)'],
+    [/broken pipe/, '[Errno 32] Broken pipe'],
+    [/(?:host|network|destination|server|origin|api|is) (?:is )?unreachable/, 'The destination is unreachable'],
+    [/cannot assign requested address/, '[Errno 99] Cannot assign requested address'],
+    [/remote end closed connection/, 'Remote end closed connection without response'],
+    [/server disconnected/, 'Server disconnected without sending a response.'],
+    [/remoteprotocolerror/, 'httpx.RemoteProtocolError: illegal header line'],
+    [/unable to reach/, 'Unable to reach api.example.com.'],
+    [/no such host/, 'lookup api.example.com on 10.0.0.2:53: no such host'],
+    [/dial tcp/, 'dial tcp: missing address'],
+    [/failedtoopensocket/, 'FailedToOpenSocket: Was there a typo in the url or port?'],
+    [/connectionrefused/, 'ConnectionRefused fetching "https://api.example.com/v1/chat"'],
+    [/before secure tls/, 'The peer left before secure TLS connection was established'],
+    [/proxy (?:connection|error)/, 'Proxy connection ended before receiving CONNECT response'],
+    [/tls handshake/, 'http: TLS handshake error from 203.0.113.7:52144'],
+    [/ssl(?:eof|error|zeroreturn)/, "SSLEOFError(8, 'EOF occurred in violation of protocol (_ssl.c:1007)')"],
+    [/connection lost/, 'aiohttp: Connection lost'],
+    [/client network socket/, 'Client network socket disconnected before secure TLS connection was established'],
+  ]),
 ];
 
 /** Answers that cannot be read. */
+// prettier-ignore
 export const responseWording: readonly WordingRule[] = [
-  {
-    code: 'INVALID_RESPONSE',
-    pattern:
-      /unexpected (?:token|end of json|non-whitespace|character|identifier|eof)|is not valid json|json parse error|json(?:decode)?error|invalid json (?:response|in)|expecting value|no (?:candidates|choices|content|output|response|message|text|completion)s? (?:were |was )?(?:generated|returned|received|found|in)|(?:empty|null|blank|no) (?:response|reply|answer|completion|body|content|choices|candidates|output)|(?:response|answer|output|content|body)(?: \w+){0,3} (?:is |was )?(?:empty|null|undefined)|could not (?:parse|decode|read) (?:the )?(?:response|json|answer)|(?:failed|unable|error) (?:to )?(?:pars(?:e|ing)|decod(?:e|ing)|deseriali[sz]e)(?: \w+){0,3} (?:response|json|chunk|stream|answer|output)|invalid (?:response|http response|chunk)|malformed (?:response|http)|unparse?able|parse error|text\/html|invalidhttpresponse|returned html|response\.text quick accessor|contain valid part|did not return (?:any|valid)|typevalidationerror|bad response/,
-    seen: 'Unexpected token < in JSON at position 0',
-  },
+  ...phrases({ code: 'INVALID_RESPONSE' }, [
+    [/unexpected (?:token|end of json|non-whitespace|character|identifier|eof)/, 'JSON.parse: unexpected character at line 1 column 1 of the JSON data'],
+    [/is not valid json/, 'The reply is not valid JSON, it is a web page.'],
+    [/json(?:decode)?error/, 'json.decoder.JSONDecodeError: Extra data: line 1 column 5 (char 4)'],
+    [/invalid json (?:response|in)/, 'Invalid JSON response'],
+    [/expecting value/, 'Expecting value: line 1 column 1 (char 0)'],
+    [/no (?:candidates|choices|content|output|response|message|text|completion)s? (?:were |was )?(?:generated|returned|received|found|in)/, 'No text returned by the model.'],
+    [/(?:empty|null|blank|no) (?:response|reply|answer|completion|body|content|choices|candidates|output)/, 'Empty response body'],
+    [/(?:response|answer|output|content|body)(?: \w+){0,3} (?:is |was )?(?:empty|null|undefined)/, 'Response body is null'],
+    [/could not (?:parse|decode|read) (?:the )?(?:response|json|answer)/, 'Could not parse the response as UTF-8.'],
+    [/(?:failed|unable|error) (?:to )?(?:pars(?:e|ing)|decod(?:e|ing)|deseriali[sz]e)(?: \w+){0,3} (?:response|json|chunk|stream|answer|output)/, 'Failed to parse server response'],
+    [/invalid (?:response|http response|chunk)/, 'Invalid response from the upstream provider.'],
+    [/malformed (?:response|http)/, 'malformed HTTP response "<html>"'],
+    [/unparse?able/, 'The provider sent an unparsable reply.'],
+    [/parse error/, 'Parse Error: Expected HTTP/'],
+    [/text\/html/, 'unexpected content-type "text/html; charset=utf-8"'],
+    [/invalidhttpresponse/, 'InvalidHTTPResponse fetching "https://api.example.com/v1/chat"'],
+    [/returned html/, 'The endpoint returned HTML instead of JSON.'],
+    [/response\.text quick accessor/, 'The `response.text` quick accessor requires the response to contain a valid `Part`.'],
+    [/contain valid part/, 'The candidate does not contain valid Part data.'],
+    [/did not return (?:any|valid)/, 'The model did not return any message.'],
+    [/typevalidationerror/, 'AI_TypeValidationError: Type validation failed: Value: {}'],
+    [/bad response/, 'Received a bad response from the provider.'],
+  ]),
+];
+
+/** A host without the memory: waiting does not help, whatever the status. */
+// prettier-ignore
+export const memoryWording: readonly WordingRule[] = [
+  ...phrases({ code: 'SERVER_ERROR', retryable: false, overrides: true }, [
+    [/requires more system memory/, 'model requires more system memory (5.0 GiB) than is available (3.9 GiB)'],
+    [/out of memory/, 'CUDA out of memory. Tried to allocate 2.00 GiB.'],
+    [/insufficient memory/, 'Insufficient memory for this model on the device.'],
+    [/cuda error/, 'CUDA error: an illegal memory access was encountered'],
+    [/not enough (?:gpu |system )?memory/, 'DefaultCPUAllocator: not enough memory: you tried to allocate 4294967296 bytes.'],
+    [/unable to allocate/, 'unable to allocate CUDA0 buffer'],
+    [/failed to allocate/, 'alloc_tensor_range: failed to allocate CUDA0 buffer of size 1073741824'],
+    [/unable to load model/, 'unable to load model: /models/blobs/sha256-demo'],
+    [/insufficient system resources/, 'Model loading was stopped due to insufficient system resources.'],
+    [/error loading model/, 'llama_model_load: error loading model: tensor data is not within the file bounds'],
+    [/failed to load model/, 'Failed to load model "qwen2.5-7b-instruct".'],
+    [/model failed to load/, 'model failed to load, this may be due to resource limitations'],
+  ]),
+];
+
+/** A service that is down says so even where it is named after keys or content: 'The content filtering system is down'. */
+// prettier-ignore
+export const outageWording: readonly WordingRule[] = [
+  ...phrases({ code: 'SERVER_ERROR', overrides: true }, [
+    [/due to an internal (?:server )?error/, 'Could not validate credentials due to an internal error.'],
+    [/(?:system|service|backend) is (?:currently )?down\b/, 'The content filtering system is down.'],
+  ]),
+  ...phrases({ code: 'OVERLOADED', overrides: true }, [
+    [/(?:system|service|backend) (?:is )?(?:temporarily|currently) unavailable/, 'The auth service is temporarily unavailable.'],
+  ]),
 ];
 
 /** A gateway's client that never reached the provider, reported as a 5xx of its own. */
+// prettier-ignore
 export const unreachedWording: readonly WordingRule[] = [
-  {
-    code: 'NETWORK_ERROR',
-    pattern: /failed to connect to all addresses|no route to host/,
-    seen: '503 failed to connect to all addresses; last error: No route to host',
-  },
+  ...phrases({ code: 'NETWORK_ERROR' }, [
+    [/failed to connect to all addresses/, '503 failed to connect to all addresses; last error: No route to host'],
+    [/no route to host/, 'upstream dial failed: no route to host'],
+  ]),
 ];
 
 /** What a failing server says of itself. */
+// prettier-ignore
 export const serverWording: readonly WordingRule[] = [
-  {
-    code: 'SERVER_ERROR',
-    retryable: false,
-    overrides: true,
-    pattern:
-      /requires more system memory|out of memory|insufficient memory|cuda error|not enough (?:gpu |system )?memory|unable to allocate|failed to allocate|unable to load model|insufficient system resources|error loading model|failed to load model|model failed to load/,
-    seen: 'model requires more system memory (5.0 GiB) than is available (3.9 GiB)',
-  },
-  {
-    code: 'SERVER_ERROR',
-    overrides: true,
-    pattern:
-      /runner process (?:has terminated|no longer running)|engine (?:loop is not running|is dead|process failed)|enginedeaderror|model has crashed/,
-    seen: 'llama runner process has terminated: exit status 2',
-  },
-  {
-    code: 'SERVER_ERROR',
-    pattern:
-      /internal (?:server )?error|server (?:had an |side )?error|bad gateway|web server is (?:down|returning)|threw exception|origin (?:is )?(?:unreachable|dns error)|something went wrong|unexpected error|an error occurred (?:while|during) (?:processing|streaming)|internal failure|upstream (?:error|connect|request failed)|error code:? 52\d|retry your request|an internal|encountered an (?:internal|unexpected)|degraded|系统(?:错误|异常)|服务.{0,6}(?:错误|异常)|内部错误|网络错误/,
-    seen: 'The server had an error while processing your request. Sorry about that!',
-  },
+  ...phrases({ code: 'SERVER_ERROR', overrides: true }, [
+    [/runner process (?:has terminated|no longer running)/, 'llama runner process has terminated: exit status 2'],
+    [/engine (?:loop is not running|is dead|process failed)/, 'vllm: Engine loop is not running. Inspect the stacktrace to find the original error.'],
+    [/enginedeaderror/, 'vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue.'],
+    [/model has crashed/, 'The model has crashed without additional information. (Exit code: 6)'],
+  ]),
+  ...phrases({ code: 'SERVER_ERROR' }, [
+    [/internal (?:server )?error/, 'Internal error encountered.'],
+    [/server (?:had an |side )?error/, 'Request failed during generation: Server error: transport'],
+    [/bad gateway/, 'Bad Gateway'],
+    [/web server is (?:down|returning)/, 'Web server is down'],
+    [/threw exception/, 'Worker threw exception'],
+    [/something went wrong/, 'Oops, something went wrong.'],
+    [/unexpected error/, 'An unexpected error happened.'],
+    [/an error occurred (?:while|during) (?:processing|streaming)/, 'An error occurred during streaming'],
+    [/internal failure/, 'Internal failure, reference 4711.'],
+    [/upstream (?:error|connect|request failed)/, 'upstream connect error or disconnect/reset before headers. reset reason: protocol error'],
+    [/error code:? 52\d/, 'error code: 520'],
+    [/retry your request/, 'You can retry your request, or contact us.'],
+    [/an internal/, 'We hit an internal problem.'],
+    [/encountered an (?:internal|unexpected)/, 'The system encountered an unexpected condition.'],
+    [/degraded/, 'DEGRADED function cannot be invoked'],
+    [/系统(?:错误|异常)/, '系统错误，请稍后再试。'],
+    [/服务.{0,6}(?:错误|异常)/, '服务出现异常，请稍后重试。'],
+    [/内部错误/, '内部错误，请联系客服。'],
+    [/网络错误/, '网络错误，错误id：4711，请联系客服。'],
+  ]),
 ];

@@ -5,7 +5,7 @@ import { normalise } from './evidence.ts';
 import { allWording } from './wording.ts';
 
 const rules = allWording().map(({ provider, rule }) => {
-  const title = `${provider === '' ? 'all' : provider}, ${rule.code}: ${rule.seen.slice(0, 80)}`;
+  const title = `${provider === '' ? 'all' : provider}, ${rule.code}: ${rule.example.slice(0, 80)}`;
   return [title, { provider, rule }] as const;
 });
 
@@ -49,8 +49,8 @@ describe('every wording rule', () => {
   });
 
   it.each(rules)('holds for the sentence it was learnt from: %s', (_, { provider, rule }) => {
-    expect(normalise([rule.seen])).toMatch(rule.pattern);
-    const { code, retryable } = classifyProviderFailure({ provider, body: rule.seen });
+    expect(normalise([rule.example])).toMatch(rule.pattern);
+    const { code, retryable } = classifyProviderFailure({ provider, body: rule.example });
     expect({ code, retryable }).toEqual({
       code: rule.code,
       retryable: rule.retryable ?? failureTraits[rule.code].retryable,

@@ -15,6 +15,7 @@ import { faintWording } from './wording-faint.ts';
 import { providerWording, soundsLikeGoogle } from './wording-providers.ts';
 import {
   clearParameterWording,
+  complaintWording,
   contentWording,
   contextWording,
   modelWording,
@@ -26,7 +27,9 @@ import {
 import {
   brokenWording,
   cancelWording,
+  memoryWording,
   networkWording,
+  outageWording,
   responseWording,
   serverWording,
   streamWording,
@@ -43,6 +46,7 @@ const aboutRequests: readonly WordingRule[] = [
   ...outputParameterWording,
   ...quotaWording,
   ...clearParameterWording,
+  ...memoryWording,
   ...loadingWording,
   ...overloadWording,
   ...permissionWording,
@@ -65,10 +69,12 @@ const aboutTransport: readonly WordingRule[] = [
 
 /** Which sentences can be meant: a provider that refused a request (4xx) does not speak of our sockets. */
 const commonRules = {
-  refused: [...toolWording, ...aboutRequests, ...parameterWording],
+  refused: [...toolWording, ...complaintWording, ...aboutRequests, ...parameterWording],
   failed: [
     ...toolWording,
+    ...complaintWording,
     ...brokenWording,
+    ...outageWording,
     ...aboutRequests,
     ...timeoutWording,
     ...unreachedWording,
@@ -76,7 +82,9 @@ const commonRules = {
   ],
   open: [
     ...toolWording,
+    ...complaintWording,
     ...brokenWording,
+    ...outageWording,
     ...aboutRequests,
     ...aboutTransport,
     ...parameterWording,
