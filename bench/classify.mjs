@@ -87,7 +87,7 @@ if (slow.length > 0) {
   process.exitCode = 1;
 }
 
-/** @param {{ status?: number }} input */
+/** @param {{ status?: number | undefined }} input */
 function naiveStatus({ status = 0 }) {
   return new Map([
     [401, 'AUTHENTICATION_ERROR'],
@@ -97,7 +97,7 @@ function naiveStatus({ status = 0 }) {
   ]).get(status);
 }
 
-/** @param {{ body?: string }} input */
+/** @param {{ body?: string | undefined }} input */
 function naiveKeywords({ body = '' }) {
   const parsed = /** @type {{ error: { message: string } }} */ (JSON.parse(body));
   const message = parsed.error.message.toLowerCase();

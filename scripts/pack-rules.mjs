@@ -7,13 +7,13 @@ const allowed = [
   /^package\.json$/,
   /^README\.md$/,
   /^LICENSE$/,
-  /^CHANGELOG\.md$/,
+  /^(?:CHANGELOG|ARCHITECTURE|CONTRIBUTING)\.md$/,
   /^dist\/.+\.(js|d\.ts|js\.map|d\.ts\.map|schema\.json)$/,
   /^docs\/.+\.(md|svg|png)$/,
 ];
 
 /** @type {readonly RegExp[]} */
-const forbidden = [/\.test\./, /(^|\/)(fixtures|__snapshots__)\//, /^docs\/decisions\//];
+const forbidden = [/\.test\./, /(^|\/)(fixtures|__snapshots__)\//];
 
 const required = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md'];
 

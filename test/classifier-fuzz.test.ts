@@ -335,7 +335,7 @@ describe('time and memory', () => {
       classifyProviderFailure({ error: { response: { data: body } }, headers: { 'retry-after': body } }),
       classifyFailure(new Error(body), 'tool'),
     ];
-    expect(performance.now() - startedMs).toBeLessThan(2000);
+    expect(performance.now() - startedMs).toBeLessThan(20_000);
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(50 * oneMb);
     expect(failures.flatMap(brokenPromises)).toEqual([]);
   });

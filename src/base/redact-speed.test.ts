@@ -89,9 +89,11 @@ function repeated(fragment: string, characters: number): string {
 
 function fastest(text: string): number {
   const times = [1, 2, 3].map(() => {
-    const start = performance.now();
+    // Processor time, for the clock also counts what other processes take.
+    const start = process.cpuUsage();
     redact(text);
-    return performance.now() - start;
+    const { user, system } = process.cpuUsage(start);
+    return (user + system) / 1000;
   });
   return Math.min(...times);
 }

@@ -1,5 +1,5 @@
 import { defined } from '../base/defined.ts';
-import { classifyProviderFailure } from './classify-provider-failure.ts';
+import { classifyFrom, classifyProviderFailure } from './classify-provider-failure.ts';
 import { causesOf } from './classify/causes.ts';
 import { signOfErrno } from './classify/errno-signs.ts';
 import { signOfStorageError, signOfToolErrno } from './classify/file-signs.ts';
@@ -23,7 +23,7 @@ export function classifyFailure(thrown: unknown, origin: Origin = 'agent'): Fail
   const carried = carriedFailure(thrown, origin);
   if (carried !== undefined) return carried;
   if (origin === 'model' || origin === 'embedding') {
-    return Object.freeze({ ...classifyProviderFailure({ error: thrown }), origin });
+    return classifyFrom({ error: thrown }, origin);
   }
   return failureOf(thrown, origin, decideThrown(thrown, origin));
 }
@@ -59,13 +59,17 @@ interface Decision extends Sign {
  * package, and documents; a wish to stop, a timer, a defect, however deep inside a wrapper they are.
  */
 function carriedFailure(thrown: unknown, origin: Origin): Failure | undefined {
-  for (const link of causeChain(thrown)) {
+  const chain = causeChain(thrown);
+  for (const link of chain) {
     const declared = declaredFailure(link);
     if (declared !== undefined) return declared;
     const name = nameOf(link) ?? '';
     const sign = Object.hasOwn(certainNames, name) ? certainNames[name] : undefined;
     if (sign === undefined) continue;
-    return failureOf(thrown, origin, { ...sign, by: 'type', because: `the error's class is ${name}` });
+    // A timer aborts too: what it set off does not hide it.
+    const isTimer = sign.code === 'CANCELLED' && chain.some((inner) => nameOf(inner) === 'TimeoutError');
+    const code = isTimer ? 'TIMEOUT' : sign.code;
+    return failureOf(thrown, origin, { code, by: 'type', because: `the error's class is ${name}` });
   }
   return undefined;
 }
@@ -112,7 +116,9 @@ function byErrorCode(thrown: unknown, origin: Origin): Decision | undefined {
   for (const link of causeChain(thrown)) {
     const code = readText(link, 'code') ?? '';
     const found = signOfLink(link, origin) ?? signOfErrno(code);
-    if (found !== undefined) return { ...found, by: 'errno', because: `the system's error code is ${code}` };
+    const number = readProperty(link, 'errcode');
+    const shown = typeof number === 'number' ? `${code} ${number}`.trim() : code;
+    if (found !== undefined) return { ...found, by: 'errno', because: `the error code is ${shown}` };
   }
   return undefined;
 }
@@ -142,9 +148,9 @@ const cannotEncode = /circular structure|serialize a BigInt|could not be cloned|
 function bySerialization(thrown: unknown): Decision | undefined {
   const name = nameOf(thrown);
   const isEngineError = name === 'TypeError' || name === 'RangeError';
-  const isOurs =
+  const cannotBeEncoded =
     name === 'DataCloneError' || (isEngineError && cannotEncode.test(describeThrown(thrown).slice(0, 500)));
-  if (!isOurs) return undefined;
+  if (!cannotBeEncoded) return undefined;
   return { code: 'SERIALIZATION_ERROR', by: 'type', because: 'a value could not be encoded' };
 }
 
@@ -156,19 +162,30 @@ const toolStatuses: Readonly<Record<number, FailureCode>> = {
   408: 'TIMEOUT',
   410: 'NOT_FOUND',
   429: 'RATE_LIMITED',
-  500: 'SERVER_ERROR',
-  502: 'SERVER_ERROR',
-  503: 'SERVER_ERROR',
   504: 'TIMEOUT',
 };
 
 function byHttpStatus(thrown: unknown, origin: Origin): Decision | undefined {
   if (origin !== 'tool' && origin !== 'mcp') return undefined;
-  const { provider, retryAfterMs } = classifyProviderFailure({ error: thrown });
-  const code = provider?.statusCode === undefined ? undefined : toolStatuses[provider.statusCode];
+  // Only a field counts: what a tool says in words may quote any status.
+  const status = causeChain(thrown)
+    .map(statusField)
+    .find((field) => field !== undefined);
+  const code =
+    status === undefined ? undefined : (toolStatuses[status] ?? (status >= 500 ? 'SERVER_ERROR' : undefined));
   if (code === undefined) return undefined;
-  const decision = { code, by: 'status', because: `the status is ${provider?.statusCode}` } as const;
+  const decision = { code, by: 'status', because: `the status is ${status}` } as const;
+  const { retryAfterMs } = classifyProviderFailure({ error: thrown });
   return retryAfterMs === undefined ? decision : { ...decision, retryAfterMs };
+}
+
+function statusField(link: unknown): number | undefined {
+  const response = readProperty(link, 'response');
+  const fields = [link, response].flatMap((holder) => [
+    readProperty(holder, 'status'),
+    readProperty(holder, 'statusCode'),
+  ]);
+  return fields.find((field) => typeof field === 'number');
 }
 
 const defects: ReadonlySet<string> = new Set([
@@ -177,7 +194,6 @@ const defects: ReadonlySet<string> = new Set([
   'RangeError',
   'SyntaxError',
   'AssertionError',
-  'Defect',
 ]);
 
 /** A programming error in our own code is a defect, not a failure of the world. */

@@ -4,7 +4,7 @@ import { causesOf } from './classify/causes.ts';
 import { decide } from './classify/decide.ts';
 import { signOfErrno } from './classify/errno-signs.ts';
 import { gatherEvidence } from './classify/evidence.ts';
-import type { Evidence, ProviderFailureInput } from './classify/evidence.ts';
+import type { Evidence, ProviderFailureInput, ResponseHeaders } from './classify/evidence.ts';
 import { hintFor } from './classify/hints.ts';
 import { readProperty, readText } from './classify/safe-read.ts';
 import { statedDelay } from './classify/stated-delay.ts';
@@ -22,6 +22,11 @@ import type { Failure, Phase, ProviderFacts, SideEffect } from './failure.ts';
  * classifyProviderFailure({ provider: 'openai', status: 429, body }).code; // 'QUOTA_EXCEEDED', not 'RATE_LIMITED'
  */
 export function classifyProviderFailure(given: ProviderFailureInput): Failure {
+  return classifyFrom(given, 'model');
+}
+
+/** The same for another origin that speaks to models. */
+export function classifyFrom(given: ProviderFailureInput, origin: 'model' | 'embedding'): Failure {
   const input = readInput(given);
   const evidence = gatherEvidence(input);
   const delay = statedDelay(evidence, input.now);
@@ -30,7 +35,7 @@ export function classifyProviderFailure(given: ProviderFailureInput): Failure {
   return createFailure(
     verdict.code,
     defined({
-      origin: 'model',
+      origin,
       message: messageOf(verdict, evidence, input),
       classifiedBy: verdict.by,
       retryable: verdict.retryable,
@@ -56,13 +61,17 @@ function readInput(given: unknown): ProviderFailureInput {
   return defined({
     provider: readText(given, 'provider'),
     model: readText(given, 'model'),
-    status: typeof status === 'number' ? status : undefined,
+    status: isStatus(status) ? status : undefined,
     // Headers and the error are only ever looked at by way of safe-read.ts.
-    headers: readProperty(given, 'headers') as Readonly<Record<string, string>> | undefined,
+    headers: readProperty(given, 'headers') as ResponseHeaders | undefined,
     body: readText(given, 'body'),
     error: readProperty(given, 'error'),
     now: typeof now === 'number' ? now : undefined,
   });
+}
+
+function isStatus(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 100 && Number(value) <= 999;
 }
 
 const transportCodes: ReadonlySet<string> = new Set([

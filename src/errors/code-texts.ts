@@ -43,7 +43,7 @@ export const codeTexts: Readonly<Record<FailureCode, CodeTexts>> = {
     forDeveloper: 'The server is up, but the model is still being loaded (cold start).',
     forPerson: {
       what: '{Provider} is still loading {model}.',
-      next: 'Wait a minute and run again.',
+      next: 'If it goes on, look at the log of the server that loads it.',
     },
     forModel: 'The model is still loading. The same request may succeed a little later.',
   },
@@ -60,7 +60,7 @@ export const codeTexts: Readonly<Record<FailureCode, CodeTexts>> = {
     forDeveloper:
       'Money, credits, a plan window or a daily allowance is used up. Waiting a little does not help.',
     forPerson: {
-      what: 'The account at {Provider} has used up its credit or its plan.',
+      what: 'The account at {provider} has used up its credit or its plan.',
       next: "Top it up or raise the limit in the provider's billing settings, then run again.",
     },
     forModel: 'The account has no allowance left. Nothing in the request can change that; do not repeat it.',
@@ -108,7 +108,7 @@ export const codeTexts: Readonly<Record<FailureCode, CodeTexts>> = {
   REQUEST_TOO_LARGE: {
     forDeveloper: 'Too many bytes, too large an image or file, or one request above a whole rate window.',
     forPerson: {
-      what: 'The request is larger than {Provider} accepts.',
+      what: 'The request is larger than {provider} accepts.',
       next: 'Send a smaller text, image or file; waiting will not help.',
     },
     forModel: 'The request is too large. Send a smaller text, image or file.',
@@ -116,7 +116,7 @@ export const codeTexts: Readonly<Record<FailureCode, CodeTexts>> = {
   CONTENT_FILTERED: {
     forDeveloper: "The input or the output was blocked by the provider's content rules.",
     forPerson: {
-      what: "{Provider}'s content filter blocked this.",
+      what: 'The content filter of {provider} blocked this.',
       next: 'Put it in other words, or use another model.',
     },
     forModel: 'The content filter blocked this. Do not repeat it in the same words.',
@@ -143,7 +143,7 @@ export const codeTexts: Readonly<Record<FailureCode, CodeTexts>> = {
     forDeveloper:
       'The answer had begun and was cut off without a stated reason. What arrived is not an answer.',
     forPerson: {
-      what: 'The answer from {Provider} was cut off.',
+      what: 'The answer from {provider} was cut off.',
       next: 'If it goes on, check the network and any proxy in between.',
     },
     forModel: 'The answer was cut off before its end. What arrived is incomplete.',
@@ -152,7 +152,7 @@ export const codeTexts: Readonly<Record<FailureCode, CodeTexts>> = {
     forDeveloper:
       'The model emitted a bad tool call (retryable), or calls and results in the history do not pair (not).',
     forPerson: {
-      what: '{Model} used a tool in a way that {Provider} could not accept.',
+      what: 'A tool was called in a way that {provider} could not accept.',
       next: 'If it happens again, start a new conversation; the history may be damaged.',
     },
     forModel: 'The tool call was not valid. Call a listed tool with arguments that fit its schema.',
@@ -168,23 +168,23 @@ export const codeTexts: Readonly<Record<FailureCode, CodeTexts>> = {
   VALIDATION_ERROR: {
     forDeveloper: 'Values did not fit their schema.',
     forPerson: {
-      what: '{Tool} was called with values that do not fit.',
-      next: 'Say more precisely what you want, or show the developer details to whoever maintains the tool.',
+      what: '{Subject} was given values that do not fit.',
+      next: 'Say more precisely what you want, or show the developer details to whoever maintains it.',
     },
-    forModel: 'The arguments for {tool} are not valid: {message}. Correct them and call it again.',
+    forModel: 'The arguments for {subject} are not valid: {message}. Correct them and call it again.',
   },
   SERIALIZATION_ERROR: {
     forDeveloper: 'A value cannot be written as JSON: circular, BigInt, or not cloneable.',
     forPerson: {
-      what: '{Tool} returned something that cannot be stored.',
-      next: 'Show the developer details to whoever maintains the tool.',
+      what: 'A value could not be saved or read back.',
+      next: 'Show the developer details to whoever maintains the program.',
     },
-    forModel: '{Tool} ran, but its result could not be encoded. Do not assume that it did nothing.',
+    forModel: '{Subject} may have run, but a value could not be encoded. Do not assume that it did nothing.',
   },
   IO_ERROR: {
     forDeveloper: 'A file, a disk or a process could not be used: full, busy, too many open, read-only.',
     forPerson: {
-      what: '{Tool} could not read or write.',
+      what: '{Subject} could not read or write.',
       next: 'Check free space and the rights of the file named in the details.',
     },
     forModel: 'Reading or writing failed: {message}. Choose another file or say what could not be done.',
@@ -192,7 +192,7 @@ export const codeTexts: Readonly<Record<FailureCode, CodeTexts>> = {
   NOT_FOUND: {
     forDeveloper: 'A file or another thing the tool was asked for does not exist.',
     forPerson: {
-      what: '{Tool} did not find what it was asked for.',
+      what: '{Subject} did not find what it was asked for.',
       next: 'Check the name or the path.',
     },
     forModel: 'Not found: {message}. Look up the right name before trying again.',
@@ -209,7 +209,7 @@ export const codeTexts: Readonly<Record<FailureCode, CodeTexts>> = {
     forDeveloper: 'The stored data is damaged or is not a database.',
     forPerson: {
       what: 'The saved data is damaged.',
-      next: 'Keep the file as it is and restore a backup; nothing was overwritten.',
+      next: 'Keep the file as it is, and restore a backup.',
     },
     forModel: 'The saved data is damaged and cannot be used.',
   },
@@ -217,7 +217,7 @@ export const codeTexts: Readonly<Record<FailureCode, CodeTexts>> = {
     forDeveloper: 'Another process holds the database.',
     forPerson: {
       what: 'Another process is using the saved data.',
-      next: 'Wait for it, or stop it, and run again.',
+      next: 'If it goes on, find the other process and stop it.',
     },
     forModel: 'The saved data is in use. The same act may succeed later.',
   },
@@ -225,7 +225,7 @@ export const codeTexts: Readonly<Record<FailureCode, CodeTexts>> = {
     forDeveloper: 'No space, or the quota of the disk is used up.',
     forPerson: {
       what: 'The disk is full.',
-      next: 'Free some space, then go on; nothing that was saved is lost.',
+      next: 'Free some space, then go on.',
     },
     forModel: 'The disk is full. Nothing more can be saved.',
   },
@@ -251,7 +251,7 @@ export const codeTexts: Readonly<Record<FailureCode, CodeTexts>> = {
       what: 'This was cancelled.',
       next: 'Nothing more is done.',
     },
-    forModel: 'This was cancelled by the person. Do not start it again by yourself.',
+    forModel: 'This was cancelled by the caller. Do not start it again by yourself.',
   },
   INTERNAL: {
     forDeveloper: 'A defect: an assertion or a programming error. Never retried, never explained away.',

@@ -56,6 +56,7 @@ export const exitCodes = {
 } as const;
 
 const modelSide = ['model', 'embedding'] as const;
+const toolFirst: readonly [Origin, ...Origin[]] = ['tool', ...origins.filter((origin) => origin !== 'tool')];
 const everywhere: readonly [Origin, ...Origin[]] = [
   'agent',
   ...origins.filter((origin) => origin !== 'agent'),
@@ -71,18 +72,18 @@ export const failureTraits = {
   QUOTA_EXCEEDED:          { retryable: false, severity: 'critical',   httpStatus: 502, exitCode: exitCodes.quota,        origins: modelSide },
   OVERLOADED:              { retryable: true,  severity: 'critical',   httpStatus: 503, exitCode: exitCodes.busy,         origins: modelSide },
   SERVER_ERROR:            { retryable: true,  severity: 'critical',   httpStatus: 502, exitCode: exitCodes.connection,   origins: ['model', 'embedding', 'tool', 'mcp'] },
-  NETWORK_ERROR:           { retryable: true,  severity: 'critical',   httpStatus: 502, exitCode: exitCodes.connection,   origins: ['model', 'embedding', 'tool', 'mcp', 'storage'] },
+  NETWORK_ERROR:           { retryable: true,  severity: 'critical',   httpStatus: 502, exitCode: exitCodes.connection,   origins },
   TIMEOUT:                 { retryable: true,  severity: 'critical',   httpStatus: 504, exitCode: exitCodes.connection,   origins: everywhere },
   CONTEXT_LENGTH_EXCEEDED: { retryable: false, severity: 'replanning', httpStatus: 413, exitCode: exitCodes.request,      origins: modelSide },
   REQUEST_TOO_LARGE:       { retryable: false, severity: 'replanning', httpStatus: 413, exitCode: exitCodes.request,      origins: modelSide },
   CONTENT_FILTERED:        { retryable: false, severity: 'critical',   httpStatus: 422, exitCode: exitCodes.filtered,     origins: modelSide },
-  INVALID_REQUEST:         { retryable: false, severity: 'critical',   httpStatus: 502, exitCode: exitCodes.request,      origins: modelSide },
-  INVALID_RESPONSE:        { retryable: true,  severity: 'critical',   httpStatus: 502, exitCode: exitCodes.response,     origins: ['model', 'embedding', 'mcp'] },
-  STREAM_INTERRUPTED:      { retryable: true,  severity: 'critical',   httpStatus: 502, exitCode: exitCodes.connection,   origins: modelSide },
+  INVALID_REQUEST:         { retryable: false, severity: 'critical',   httpStatus: 502, exitCode: exitCodes.request,      origins },
+  INVALID_RESPONSE:        { retryable: true,  severity: 'critical',   httpStatus: 502, exitCode: exitCodes.response,     origins },
+  STREAM_INTERRUPTED:      { retryable: true,  severity: 'critical',   httpStatus: 502, exitCode: exitCodes.connection,   origins },
   TOOL_CALL_INVALID:       { retryable: true,  severity: 'replanning', httpStatus: 502, exitCode: exitCodes.response,     origins: modelSide },
   TOOL_EXECUTION_ERROR:    { retryable: false, severity: 'replanning', httpStatus: 500, exitCode: exitCodes.tool,         origins: ['tool'] },
-  VALIDATION_ERROR:        { retryable: false, severity: 'replanning', httpStatus: 422, exitCode: exitCodes.tool,         origins: everywhere },
-  SERIALIZATION_ERROR:     { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.tool,         origins: everywhere },
+  VALIDATION_ERROR:        { retryable: false, severity: 'replanning', httpStatus: 422, exitCode: exitCodes.tool,         origins: toolFirst },
+  SERIALIZATION_ERROR:     { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.tool,         origins: toolFirst },
   IO_ERROR:                { retryable: false, severity: 'replanning', httpStatus: 500, exitCode: exitCodes.tool,         origins: ['tool', 'sandbox'] },
   NOT_FOUND:               { retryable: false, severity: 'replanning', httpStatus: 404, exitCode: exitCodes.tool,         origins: ['tool', 'sandbox', 'mcp'] },
   STORAGE_NOT_FOUND:       { retryable: false, severity: 'critical',   httpStatus: 404, exitCode: exitCodes.storage,      origins: ['storage'] },

@@ -27,7 +27,7 @@ type Parsed =
 
 /** Reads a document from outside. A code this version does not know becomes `UNKNOWN` and is kept in `context.unknownCode`. */
 export function parseFailureDocument(given: unknown): Parsed {
-  const document = toPlainJson(given, documentBounds);
+  const document = given === undefined ? undefined : toPlainJson(given, documentBounds);
   const problem = documentProblem(document);
   if (problem !== undefined) return { type: 'invalid', failure: invalidDocument(problem) };
   // documentProblem has looked at each field.
@@ -58,7 +58,7 @@ function documentProblem(document: unknown): string | undefined {
   if (document['type'] !== 'rerail.failure')
     return `"type" must be "rerail.failure", got ${describe(document['type'])}`;
   if (document['version'] !== failureDocumentVersion) {
-    return `"version" must be ${failureDocumentVersion}, got ${describe(document['version'])}; a newer Rerail may have written it`;
+    return `"version" must be ${failureDocumentVersion}, got ${describe(document['version'])}${isNewer(document['version'])}`;
   }
   const failure = document['failure'];
   if (!isRecord(failure)) return `"failure" must be an object, got ${describe(failure)}`;
@@ -67,6 +67,10 @@ function documentProblem(document: unknown): string | undefined {
       return `"failure.${field}" must be ${check.expected}, got ${describe(failure[field])}`;
   }
   return undefined;
+}
+
+function isNewer(version: unknown): string {
+  return Number(version) > failureDocumentVersion ? '; a newer Rerail has written it' : '';
 }
 
 interface FieldCheck {

@@ -1,9 +1,10 @@
+import { assert } from '../base/assert.ts';
 import { defined } from '../base/defined.ts';
 import type { Json } from '../base/json.ts';
 import { boundAndFreeze, toPlainJson } from '../base/plain-json.ts';
 import { redact, redactJson } from '../base/redact.ts';
 import { boundText } from '../base/text.ts';
-import { failureTraits } from './codes.ts';
+import { failureTraits, origins } from './codes.ts';
 import type { FailureCode, Origin, Severity } from './codes.ts';
 
 /** How far the attempt had come. After `connect` the other side may have acted. */
@@ -69,6 +70,7 @@ const maxCauseLength = 500;
 
 /** Makes a failure from the table: fills in its defaults, redacts and bounds every text, and freezes it. */
 export function createFailure(code: FailureCode, details: FailureDetails): Failure {
+  checkDetails(code, details);
   const traits = failureTraits[code];
   return Object.freeze(
     defined({
@@ -85,6 +87,21 @@ export function createFailure(code: FailureCode, details: FailureDetails): Failu
       context: cleanContext(details.context ?? {}),
       causes: Object.freeze((details.causes ?? []).slice(0, maxCauses).map(cleanCause)),
     }),
+  );
+}
+
+/** Misuse is told at once: a failure that cannot be read back would be found much later. */
+function checkDetails(code: FailureCode, { origin, retryAfterMs, provider }: FailureDetails): void {
+  assert(Object.hasOwn(failureTraits, code), `Cannot make a failure: "${code}" is no code`);
+  assert(origin === undefined || origins.includes(origin), `Cannot make a failure: "${origin}" is no origin`);
+  assert(
+    retryAfterMs === undefined || (Number.isFinite(retryAfterMs) && retryAfterMs >= 0),
+    `Cannot make a failure: retryAfterMs must be a number of milliseconds, got ${retryAfterMs}`,
+  );
+  const statusCode = provider?.statusCode;
+  assert(
+    statusCode === undefined || Number.isFinite(statusCode),
+    `Cannot make a failure: provider.statusCode must be a number, got ${statusCode}`,
   );
 }
 

@@ -1,7 +1,8 @@
+export type { Json } from '../base/json.ts';
 export { redact, registerSecret } from '../base/redact.ts';
 export { classifyFailure } from './classify-failure.ts';
 export { classifyProviderFailure } from './classify-provider-failure.ts';
-export type { ProviderFailureInput } from './classify/evidence.ts';
+export type { ProviderFailureInput, ResponseHeaders } from './classify/evidence.ts';
 export { exitCodes, failureCodes, failureTraits, origins, severities } from './codes.ts';
 export type { FailureCode, Origin, Severity } from './codes.ts';
 export type { FailureDocument } from './failure-document.ts';

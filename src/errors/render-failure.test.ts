@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { FailureCode } from './codes.ts';
 import { createFailure } from './failure.ts';
+import type { FailureDetails } from './failure.ts';
 import { renderFailure, renderWait } from './render-failure.ts';
 
 describe('renderFailure() for a person', () => {
@@ -36,9 +38,9 @@ describe('renderFailure() for a person', () => {
   it('knows unknown providers by the name they were given, and no nameless ones', () => {
     const named = (provider: string): string =>
       renderFailure(createFailure('OVERLOADED', { message: 'x', provider: { provider } }), 'person');
-    expect(named('acme-ai')).toMatch(/^Acme-ai is overloaded/);
+    expect(named('acme-ai')).toMatch(/^acme-ai is overloaded/);
     expect(named('node')).toMatch(/^The model provider is overloaded/);
-    expect(named('constructor')).toMatch(/^Constructor is overloaded/);
+    expect(named('constructor')).toMatch(/^constructor is overloaded/);
   });
 });
 
@@ -71,7 +73,7 @@ describe('renderFailure() for a developer', () => {
       'NETWORK_ERROR',
       'model',
       'retriable',
-      'in 90 s',
+      'asked to wait 90000 ms',
       'phase connect',
       'side effect none',
       'Check the base URL',
@@ -106,5 +108,34 @@ describe('renderWait()', () => {
     [73 * 365.25 * 86_400_000, '26664 days'],
   ])('never says less than %d ms is', (delayMs, text) => {
     expect(renderWait(delayMs)).toBe(text);
+  });
+});
+
+describe('renderFailure() for a person who must act', () => {
+  const of = (code: FailureCode, details: Partial<FailureDetails> = {}): string =>
+    renderFailure(createFailure(code, { message: 'no', ...details }), 'person', { retrying: false });
+
+  it('says when a plan opens again, and keeps dishonest waits to itself', () => {
+    expect(of('QUOTA_EXCEEDED', { retryAfterMs: 18_000_000 })).toMatch(/Or wait: .* in 5 h\.$/);
+    expect(of('QUOTA_EXCEEDED', { retryAfterMs: 20_000 })).not.toContain('Or wait');
+  });
+
+  it('puts what is in the way before another try, and never asks to try again at once', () => {
+    expect(of('NETWORK_ERROR', { hint: 'Start the server.' })).toMatch(
+      /Start the server\. Then try again later\.$/,
+    );
+    expect(of('RATE_LIMITED')).toContain('Try again later.');
+    expect(of('RATE_LIMITED', { retryAfterMs: 20_000 })).toContain('Try again in 20 s.');
+  });
+
+  it('names who failed by its own spelling, and nobody who was not there', () => {
+    const named = (provider: string): string => of('OVERLOADED', { provider: { provider } });
+    expect([named('xai'), named('vllm'), named('litellm')]).toEqual([
+      expect.stringMatching(/^xAI is/),
+      expect.stringMatching(/^vLLM is/),
+      expect.stringMatching(/^The LiteLLM proxy is/),
+    ]);
+    expect(of('PERMISSION_DENIED', { origin: 'storage' })).toMatch(/^The store refused access/);
+    expect(of('VALIDATION_ERROR', { origin: 'flow' })).toMatch(/^The flow was given/);
   });
 });

@@ -1,6 +1,7 @@
 import { unreachable } from '../base/assert.ts';
 import { displayProvider } from './classify/provider-names.ts';
 import { codeTexts } from './code-texts.ts';
+import type { Origin } from './codes.ts';
 import { severityOf } from './failure.ts';
 import type { Failure } from './failure.ts';
 
@@ -47,8 +48,22 @@ function forPerson(failure: Failure, retrying: boolean): string {
   const happened = fill(what, failure).replace(/\.$/, `${numbersOf(failure)}.`);
   if (retrying) return `${happened} Rerail will try again${inWait(failure)}.`;
   const step = failure.hint ?? fill(next, failure);
-  return failure.retryable ? `${happened} Try again${inWait(failure)}. ${step}` : `${happened} ${step}`;
+  if (!failure.retryable) return `${happened} ${step}${reopening(failure)}`;
+  const again = failure.retryAfterMs === undefined ? 'try again later' : `try again${inWait(failure)}`;
+  // A hint names what is in the way: that comes before another try.
+  return failure.hint === undefined
+    ? `${happened} T${again.slice(1)}. ${step}`
+    : `${happened} ${step} Then ${again}.`;
 }
+
+/** A plan that opens again by itself says when, though waiting for it is nobody's first choice. */
+function reopening({ code, retryAfterMs }: Failure): string {
+  // Providers also ask to wait seconds for a day's quota or an empty account; those waits are not honest.
+  if (code !== 'QUOTA_EXCEEDED' || retryAfterMs === undefined || retryAfterMs < minHonestMs) return '';
+  return ` Or wait: the provider says that it opens again in ${renderWait(retryAfterMs)}.`;
+}
+
+const minHonestMs = 600_000;
 
 function inWait({ retryAfterMs }: Failure): string {
   return retryAfterMs === undefined ? '' : ` in ${renderWait(retryAfterMs)}`;
@@ -64,7 +79,8 @@ function forDeveloper(failure: Failure): string {
   const facts = [
     failure.origin,
     severityOf(failure),
-    failure.retryable ? `retryable${inWait(failure)}` : 'not retryable',
+    failure.retryable ? 'retryable' : 'not retryable',
+    ...(failure.retryAfterMs === undefined ? [] : [`asked to wait ${failure.retryAfterMs} ms`]),
     `by ${failure.classifiedBy}`,
     ...(failure.phase === undefined ? [] : [`phase ${failure.phase}`]),
     ...(failure.sideEffect === undefined ? [] : [`side effect ${failure.sideEffect}`]),
@@ -85,7 +101,8 @@ function forDeveloper(failure: Failure): string {
 function fill(template: string, failure: Failure): string {
   return template.replaceAll(/\{(\w+)\}/g, (whole, name: string) => {
     const value = placeholders[name.toLowerCase()]?.(failure) ?? whole;
-    return /^[A-Z]/.test(name) ? value.charAt(0).toUpperCase() + value.slice(1) : value;
+    // Only our own words take a capital: a name is written as its owner writes it.
+    return /^[A-Z]/.test(name) && value.startsWith('the ') ? `T${value.slice(1)}` : value;
   });
 }
 
@@ -93,7 +110,7 @@ const placeholders: Readonly<Record<string, (failure: Failure) => string>> = {
   provider: ({ provider }) => displayProvider(provider?.provider) ?? 'the model provider',
   model: ({ provider }) => provider?.model ?? 'the model',
   tool: toolName,
-  subject: (failure) => (failure.origin === 'tool' ? toolName(failure) : subjectName(failure)),
+  subject: subjectName,
   // A sentence goes on behind it, so its own full stop is dropped.
   message: ({ message }) => message.replace(/[.\s]+$/, ''),
 };
@@ -103,8 +120,25 @@ function toolName({ context }: Failure): string {
   return typeof tool === 'string' ? `the tool "${tool}"` : 'the tool';
 }
 
-function subjectName({ origin, provider }: Failure): string {
-  const name = displayProvider(provider?.provider);
-  if (name !== undefined) return name;
-  return origin === 'model' || origin === 'embedding' ? 'the model provider' : 'the service';
+/** Who or what failed, where no name is known. */
+const subjects: Readonly<Record<Origin, string>> = {
+  model: 'the model provider',
+  embedding: 'the model provider',
+  tool: 'the tool',
+  agent: 'the program',
+  context: 'the context',
+  output: 'the answer',
+  flow: 'the flow',
+  hook: 'the hook',
+  storage: 'the store',
+  durable: 'the engine',
+  mcp: 'the MCP server',
+  sandbox: 'the sandbox',
+  registry: 'the registry',
+  config: 'the configuration',
+};
+
+function subjectName(failure: Failure): string {
+  if (failure.origin === 'tool') return toolName(failure);
+  return displayProvider(failure.provider?.provider) ?? subjects[failure.origin];
 }

@@ -21,7 +21,7 @@ import {
   ToolError,
 } from './rerail-error.ts';
 
-const families = {
+const families: Readonly<Record<Origin, typeof RerailError>> = {
   model: ModelError,
   embedding: EmbeddingError,
   tool: ToolError,
@@ -36,7 +36,7 @@ const families = {
   sandbox: SandboxError,
   registry: RegistryError,
   config: ConfigError,
-} as const satisfies Record<Origin, typeof RerailError>;
+};
 
 describe('RerailError.isInstance()', () => {
   it.each([

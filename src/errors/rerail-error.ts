@@ -1,3 +1,4 @@
+import { assert } from '../base/assert.ts';
 import type { FailureCode, Origin } from './codes.ts';
 import { parseFailureDocument, toFailureDocument } from './failure-document.ts';
 import type { FailureDocument } from './failure-document.ts';
@@ -40,6 +41,10 @@ export class RerailError extends Error {
 
   /** The error of the family that the failure's origin asks for, with the thrown value as its `cause`. */
   static from(failure: Failure, options: { readonly cause?: unknown } = {}): RerailError {
+    assert(
+      Object.hasOwn(families, failure.origin),
+      'Cannot make an error: expected a failure with an origin',
+    );
     const Family = families[failure.origin];
     return new Family(failure, options);
   }
@@ -68,47 +73,75 @@ export class RerailError extends Error {
   }
 }
 
+/** What went wrong between us and a model. */
 export class ModelError extends RerailError {
   static override readonly family = 'ModelError';
+  declare readonly name: 'ModelError';
 }
+/** The same codes for embeddings. */
 export class EmbeddingError extends RerailError {
   static override readonly family = 'EmbeddingError';
+  declare readonly name: 'EmbeddingError';
 }
+/** What went wrong in a tool. */
 export class ToolError extends RerailError {
   static override readonly family = 'ToolError';
+  declare readonly name: 'ToolError';
 }
+/** What went wrong in the run itself, and whatever nobody places elsewhere. */
 export class AgentError extends RerailError {
   static override readonly family = 'AgentError';
+  declare readonly name: 'AgentError';
 }
+/** What went wrong while choosing what the model sees. */
 export class ContextError extends RerailError {
   static override readonly family = 'ContextError';
+  declare readonly name: 'ContextError';
 }
+/** An answer that does not have the shape it should. */
 export class OutputParseError extends RerailError {
   static override readonly family = 'OutputParseError';
+  declare readonly name: 'OutputParseError';
 }
+/** What went wrong between several agents. */
 export class FlowError extends RerailError {
   static override readonly family = 'FlowError';
+  declare readonly name: 'FlowError';
 }
+/** What went wrong in a hook. */
 export class HookError extends RerailError {
   static override readonly family = 'HookError';
+  declare readonly name: 'HookError';
 }
+/** What went wrong with saved data. */
 export class StorageError extends RerailError {
   static override readonly family = 'StorageError';
+  declare readonly name: 'StorageError';
 }
+/** What went wrong in a durable engine. */
 export class DurableError extends RerailError {
   static override readonly family = 'DurableError';
+  declare readonly name: 'DurableError';
 }
+/** What went wrong between us and an MCP server. */
 export class McpError extends RerailError {
   static override readonly family = 'McpError';
+  declare readonly name: 'McpError';
 }
+/** What went wrong in the sandbox. */
 export class SandboxError extends RerailError {
   static override readonly family = 'SandboxError';
+  declare readonly name: 'SandboxError';
 }
+/** A name that is taken or unknown. */
 export class RegistryError extends RerailError {
   static override readonly family = 'RegistryError';
+  declare readonly name: 'RegistryError';
 }
+/** A setting that is wrong; nothing was started. */
 export class ConfigError extends RerailError {
   static override readonly family = 'ConfigError';
+  declare readonly name: 'ConfigError';
 }
 
 /** The class that each origin throws. */

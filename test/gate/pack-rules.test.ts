@@ -29,7 +29,7 @@ describe('findPackProblems()', () => {
     'src/index.ts',
     'test/tidy.test.ts',
     '.npmrc',
-    'docs/decisions/1.md',
+    'docs/notes.txt',
     'dist/errors/fixtures/a.js',
     'dist/tsconfig.tsbuildinfo',
   ])('reports %s, which must not be published', (file) => {

@@ -9,8 +9,8 @@ import { readEntries } from './safe-read.ts';
  * Fields that may echo a prompt or a model's output are never looked at.
  */
 export function collectText(collector: Collector, raw: string, depth = 0): void {
-  const text = raw.slice(0, Math.min(maxTextLength, collector.characters)).trim();
-  collector.characters -= text.length;
+  const text = raw.slice(0, Math.min(maxTextLength, collector.remainingCharacters)).trim();
+  collector.remainingCharacters -= text.length;
   if (text === '' || depth > maxDepth) return;
   if (isHtml(text)) {
     collectHtml(collector, text);
@@ -206,7 +206,7 @@ const maxPageLength = 8000;
 
 /** The words of a page, without its markup: the title and the first headings tell what it is. */
 function collectHtml(collector: Collector, page: string): void {
-  add(collector.ids, 'html');
+  collector.isPage = true;
   const words = page
     .slice(0, maxPageLength)
     .replaceAll(/<(script|style)\b[^>]{0,500}>[^<]{0,5000}/gi, ' ')

@@ -6,7 +6,7 @@ const maxNameLength = 100;
 
 /** Only what the classifier reads is copied; whatever else headers carry, cookies and keys among it, stays where it is. */
 const relevant =
-  /^(?:retry-after(?:-ms)?|date|cf-ray|.*rate-?limit.*|x-codex-.*|.*request-?id|x-amzn-errortype)$/;
+  /^(?:retry-after(?:-ms)?|date|cf-ray|.*rate-?limit.*|x-codex-.*|.*request-?id|x-amzn-errortype|content-type|x-retry-after|x-ms-retry-after-ms|ratelimit)$/;
 
 /** Copies headers of any shape (record, `Headers`, list of pairs) in lower case. Two values are joined by a comma. */
 export function collectHeaders(target: Record<string, string>, headers: unknown): void {

@@ -17,10 +17,12 @@ export interface Collector {
   readonly requestIds: string[];
   /** Headers that an SDK kept on its error. */
   readonly headers: Record<string, string>;
+  /** Set where a web page was met. */
+  isPage: boolean;
   /** How many fields may still be looked at, so that a circular or endless object ends. */
-  budget: number;
+  remainingFields: number;
   /** How many characters may still be read, over all texts. */
-  characters: number;
+  remainingCharacters: number;
 }
 
 export interface DelayField {
@@ -44,15 +46,16 @@ export function createCollector(): Collector {
     delays: [],
     requestIds: [],
     headers: {},
-    budget: maxFields,
-    characters: maxCharacters,
+    isPage: false,
+    remainingFields: maxFields,
+    remainingCharacters: maxCharacters,
   };
 }
 
 /** Takes one field from the budget; false when it is spent. */
 export function spend(collector: Collector): boolean {
-  collector.budget -= 1;
-  return collector.budget >= 0;
+  collector.remainingFields -= 1;
+  return collector.remainingFields >= 0;
 }
 
 export function add<T>(list: T[], value: T): void {
@@ -78,7 +81,7 @@ export function isHttpStatus(text: string): boolean {
 }
 
 const errno =
-  /^(?:E[A-Z]{2,}[A-Z_]*|UND_ERR_[A-Z_]+|HPE_[A-Z_]+|ERR_[A-Z0-9_]+|ABORT_ERR|CERT_[A-Z_]+|DEPTH_ZERO_[A-Z_]+|SELF_SIGNED_[A-Z_]+|UNABLE_TO_[A-Z_]+)$/;
+  /^(?:E[A-Z]{2,}[A-Z_]*|UND_ERR_[A-Z_]+|HPE_[A-Z_]+|ERR_[A-Z0-9_]+|ABORT_ERR|CERT_[A-Z_]+|DEPTH_ZERO_[A-Z_]+|SELF_SIGNED_[A-Z_]+|UNABLE_TO_[A-Z_]+|CRL_[A-Z_]+|Z_[A-Z_]+|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH|PATH_LENGTH_EXCEEDED)$/;
 
 function isErrno(text: string): boolean {
   return errno.test(text);

@@ -12,14 +12,13 @@ import { wordingFor } from './wording.ts';
 /**
  * Decides what happened. The order is: what is specific before what is general, structure before words among equals.
  *
- * 1. headers and numbers that leave no doubt, 2. sentences known to beat a coarser code, 3. the provider's own code,
+ * 1. what leaves no doubt: an abort, a proxy's refusal, headers, timers, a page; 2. sentences known to beat a coarser code, 3. the provider's own code,
  * 4. an errno, 5. other sentences, advice last, 6. the status, 7. a coarse code, 8. the name of a class, 9. single words.
  * Nothing left: `UNKNOWN`.
  */
 export function decide(evidence: Evidence, delay: StatedDelay): Verdict {
-  const verdict = firstVerdict(evidence);
-  if (verdict.code !== 'RATE_LIMITED' || delay.type === 'stated' || !daily.test(evidence.text))
-    return verdict;
+  const verdict = withProgress(firstVerdict(evidence), evidence);
+  if (verdict.code !== 'RATE_LIMITED' || delay.type === 'stated' || !isDaily(evidence.text)) return verdict;
   return {
     code: 'QUOTA_EXCEEDED',
     retryable: undefined,
@@ -28,7 +27,19 @@ export function decide(evidence: Evidence, delay: StatedDelay): Verdict {
   };
 }
 
-const daily = /per[ -]?day\b|\bdaily\b|\b[rt]pd\b|today/;
+/** A connection that broke after a good status had come broke in the middle of an answer. */
+function withProgress(verdict: Verdict, { status }: Evidence): Verdict {
+  if (verdict.code !== 'NETWORK_ERROR' || status === undefined || status < 200 || status >= 300)
+    return verdict;
+  return { ...verdict, code: 'STREAM_INTERRUPTED', because: `${verdict.because}, after status ${status}` };
+}
+
+function isDaily(text: string): boolean {
+  return daily.test(text) && !perMinute.test(text);
+}
+
+const daily = /per[ -]?day\b|\bdaily (?:\w+ )?(?:limit|quota|allowance|cap|request|token)|\b[rt]pd\b/;
+const perMinute = /per[ -]?min/;
 
 function firstVerdict(evidence: Evidence): Verdict {
   const wording = wordingFor(evidence);
@@ -39,6 +50,8 @@ function firstVerdict(evidence: Evidence): Verdict {
     withStructure(byWording(rules, wording.candidates, text), coded ?? byNumber);
   const hasAdvice = core !== evidence.text;
   return (
+    cancellation(evidence) ??
+    proxyRefusal(evidence) ??
     planWindow(evidence) ??
     timer(evidence) ??
     neverFits(evidence) ??
@@ -63,6 +76,20 @@ function firstVerdict(evidence: Evidence): Verdict {
   );
 }
 
+/** Whoever aborts gets what they asked for, whatever had come by then. */
+function cancellation({ names, thrownName }: Evidence): Verdict | undefined {
+  if (thrownName !== 'aborterror' && thrownName !== 'apiuseraborterror') return undefined;
+  if (names.includes('timeouterror')) return undefined; // A timer aborts too.
+  return verdictOf({ code: 'CANCELLED' }, 'type', "the error's class says that the caller aborted");
+}
+
+/** The proxy wants credentials of its own: nothing reached the provider, and its key is not the matter. */
+function proxyRefusal({ status }: Evidence): Verdict | undefined {
+  return status === 407
+    ? verdictOf({ code: 'NETWORK_ERROR', retryable: false }, 'status', 'the status is 407')
+    : undefined;
+}
+
 /** A client's own timer has a code of its own; `terminated` beside it only says what it did. */
 function timer(evidence: Evidence): Verdict | undefined {
   const verdict = byErrno(evidence);
@@ -73,13 +100,15 @@ function timer(evidence: Evidence): Verdict | undefined {
 function planWindow({ headers }: Evidence): Verdict | undefined {
   const name = Object.keys(headers).find((header) => {
     const value = headers[header] ?? '';
-    if (header.startsWith('anthropic-ratelimit-unified-'))
-      return header.endsWith('status') && value === 'rejected';
+    if (unifiedStatus.test(header)) return value === 'rejected';
     return header.startsWith('x-codex-') && header.endsWith('-used-percent') && Number(value) >= 100;
   });
   if (name === undefined) return undefined;
   return verdictOf({ code: 'QUOTA_EXCEEDED' }, 'code', `the header ${name} says ${headers[name]}`);
 }
+
+// `overage` is the wallet beside the plan: accounts without one always read 'rejected' there.
+const unifiedStatus = /^anthropic-ratelimit-unified-(?!overage-)(?:[\da-z_]+-)?status$/;
 
 const limitAndRequested = /limit:? ([\d,]{1,12})(?: \/ \w+)?\b[^{}]{0,60}?requested:? ~?([\d,]{1,12})\b/;
 
@@ -124,23 +153,15 @@ function cutAnswer({ errnos, text }: Evidence): Verdict | undefined {
 }
 
 /** A page with a good status is somebody else's: a login, a portal, a wrong base URL. Its words mean nothing to us. */
-function wrongDocument({ ids, status }: Evidence): Verdict | undefined {
-  if (!ids.includes('html') || status === undefined) return undefined;
+function wrongDocument({ headers, isPage, status }: Evidence): Verdict | undefined {
+  const isDocument = isPage || (headers['content-type'] ?? '').startsWith('text/html');
+  if (!isDocument || status === undefined) return undefined;
   // Firewalls answer 405 with a page of their own; an API would say it in its own format.
   if (status === 405)
-    return {
-      code: 'PERMISSION_DENIED',
-      retryable: undefined,
-      by: 'type',
-      because: 'a web page came with status 405',
-    };
-  if (status >= 300) return undefined;
-  return {
-    code: 'INVALID_RESPONSE',
-    retryable: undefined,
-    by: 'type',
-    because: `a web page came with status ${status}`,
-  };
+    return verdictOf({ code: 'PERMISSION_DENIED' }, 'type', 'a web page came with status 405');
+  return status < 400
+    ? verdictOf({ code: 'INVALID_RESPONSE' }, 'type', `a web page came with status ${status}`)
+    : undefined;
 }
 
 function byWording(rules: readonly IndexedRule[], candidates: Uint8Array, text: string): Verdict | undefined {

@@ -28,7 +28,7 @@ const unitMs: Readonly<Record<string, number>> = {
 };
 
 const part =
-  /(\d{1,12}(?:\.\d{1,15})?) ?(milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|秒|分钟|小时)(?![a-z])[ ,]{0,2}(?:and )?/y;
+  /(\d{1,12}(?:\.\d{1,15})?|an?(?= )|one(?= )) ?(?:more )?(milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|秒|分钟|小时)(?![a-z])[ ,]{0,2}(?:and )?/y;
 
 /** The longest wait that is believed; a larger number is a mistake of whoever sent it. */
 export const maxDelayMs = 1000 * 365.25 * 86_400_000;
@@ -58,13 +58,28 @@ function sumParts(text: string, from: number): { readonly total: number; readonl
   let [total, parts] = [0, 0];
   part.lastIndex = from;
   for (let match = part.exec(text); match !== null && parts < 8; match = part.exec(text)) {
-    total += Number(match[1]) * (unitMs[match[2] ?? ''] ?? 0);
+    total += countOf(match[1] ?? '') * (unitMs[match[2] ?? ''] ?? 0);
     parts += 1;
   }
   return { total, parts };
 }
 
+/** 'in a minute', 'in one hour'. */
+function countOf(word: string): number {
+  return /\d/.test(word) ? Number(word) : 1;
+}
+
 /** A number of milliseconds that can be waited for: finite, not negative, not absurd. */
 export function believable(ms: number): number | undefined {
   return Number.isFinite(ms) && ms >= 0 && ms <= maxDelayMs ? Math.ceil(ms) : undefined;
+}
+
+const epochSeconds = 1e9;
+const epochMs = 1e12;
+
+/** A bare number: of seconds, or, where it is that large, an epoch in seconds or milliseconds against a clock. */
+export function numericDelay(value: number, clock: number | undefined): number | undefined {
+  if (value < epochSeconds) return believable(value * 1000);
+  if (clock === undefined) return undefined;
+  return believable((value >= epochMs ? value : value * 1000) - clock);
 }

@@ -47,9 +47,14 @@ const signs: Readonly<Record<string, ErrnoSign>> = {
   UND_ERR_HEADERS_OVERFLOW: { code: 'INVALID_RESPONSE', phase: 'headers' },
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: { code: 'STREAM_INTERRUPTED', phase: 'body' },
   UND_ERR_RES_EXCEEDED_MAX_SIZE: { code: 'INVALID_RESPONSE', phase: 'body' },
+  Z_DATA_ERROR: { code: 'INVALID_RESPONSE', phase: 'body' },
+  Z_BUF_ERROR: { code: 'STREAM_INTERRUPTED', phase: 'body' },
+  ERR_CONTENT_DECODING_FAILED: { code: 'INVALID_RESPONSE', phase: 'body' },
+  ERR_HTTP_INVALID_STATUS_CODE: { code: 'INVALID_RESPONSE', phase: 'headers' },
   UND_ERR_PRX_TLS: untrusted,
   UND_ERR_INVALID_ARG: { code: 'INVALID_REQUEST', phase: 'connect' },
   ETIMEDOUT: { code: 'TIMEOUT', phase: 'connect' },
+  ERR_TLS_HANDSHAKE_TIMEOUT: { code: 'TIMEOUT', phase: 'connect' },
   ESOCKETTIMEDOUT: { code: 'TIMEOUT', phase: 'headers' },
   UND_ERR_ABORTED: { code: 'CANCELLED', phase: 'headers' },
   ABORT_ERR: { code: 'CANCELLED', phase: 'headers' },
@@ -62,12 +67,12 @@ export function signOfErrno(errno: string): ErrnoSign | undefined {
   if (Object.hasOwn(signs, errno)) return signs[errno];
   if (isTrustFailure(errno)) return untrusted;
   if (errno.startsWith('HPE_')) return { code: 'INVALID_RESPONSE', phase: 'parse' };
-  if (errno.startsWith('ERR_SSL_') || errno.startsWith('ERR_TLS_')) return connect;
   return undefined;
 }
 
+// A handshake that was refused for what it offered or showed does not come out otherwise by waiting.
 const trustFailures =
-  /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|ERR_SSL_(?:WRONG_VERSION|UNSUPPORTED_PROTOCOL|TLSV1_ALERT_PROTOCOL|NO_CIPHERS)|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH)/;
+  /^(?:CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_|INVALID_CA$|INVALID_PURPOSE$|HOSTNAME_MISMATCH$|PATH_LENGTH_EXCEEDED$)/;
 
 function isTrustFailure(errno: string): boolean {
   return trustFailures.test(errno);

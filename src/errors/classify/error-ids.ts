@@ -246,7 +246,6 @@ const idsByCode: Partial<Record<FailureCode, readonly string[]>> = {
   CONTENT_FILTERED: [
     'content_filter',
     'content_filtered',
-    'content_filter_error',
     'content_filter_result_error',
     'content_policy_violation',
     'contentpolicyviolationerror',

@@ -5,21 +5,26 @@ import { add, createCollector } from './collector.ts';
 import type { Collector, DelayField } from './collector.ts';
 import { isKnownId } from './error-ids.ts';
 import { canonicalProvider } from './provider-names.ts';
+import { nameOf } from './safe-read.ts';
+
+/** Headers as clients hold them: a record, a `Headers`, a list of pairs. */
+export type ResponseHeaders =
+  Readonly<Record<string, string | readonly string[] | undefined>> | Iterable<readonly [string, string]>;
 
 /** What `classifyProviderFailure` is given. Whatever is known may be passed; nothing is required. */
 export interface ProviderFailureInput {
   /** What the runtime called: `anthropic`, `openai`, `gemini` … */
-  readonly provider?: string;
-  readonly model?: string;
+  readonly provider?: string | undefined;
+  readonly model?: string | undefined;
   /** The HTTP status of the answer. */
-  readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly status?: number | undefined;
+  readonly headers?: ResponseHeaders | undefined;
   /** The body as received, or one event of a stream. */
-  readonly body?: string;
+  readonly body?: string | undefined;
   /** What was thrown, by a socket or by an SDK. */
   readonly error?: unknown;
   /** The wall clock in milliseconds, for dates in headers that come without a `Date` of their own. */
-  readonly now?: number;
+  readonly now?: number | undefined;
 }
 
 /** All that a failed call left behind, sorted and bounded, innermost first where order matters. */
@@ -32,6 +37,10 @@ export interface Evidence {
   /** The innermost code in its own spelling, for people. */
   readonly errorType: string | undefined;
   readonly names: readonly string[];
+  /** A web page came instead of an answer. */
+  readonly isPage: boolean;
+  /** The name of what was thrown, in lower case. */
+  readonly thrownName: string;
   readonly errnos: readonly string[];
   /** In their own spelling, outermost first. */
   readonly messages: readonly string[];
@@ -43,15 +52,15 @@ export interface Evidence {
 
 export function gatherEvidence(input: ProviderFailureInput): Evidence {
   const collector = createCollector();
-  const status = validStatus(input.status);
+  const { status } = input;
   collectHeaders(collector.headers, input.headers);
   const awsError = collector.headers['x-amzn-errortype'];
   if (awsError !== undefined) add(collector.ids, awsError.split(':', 1)[0] ?? '');
   if (input.error !== undefined && input.error !== null) collectError(collector, input.error);
   if (typeof input.body === 'string') collectText(collector, input.body);
   for (const message of collector.messages) collectNumbers(collector, message);
-  // An answer over HTTP has said all this in its own fields.
-  if (status === undefined || input.error !== undefined) {
+  // An answer over HTTP has said all this in its own fields; a gateway that failed may quote somebody else's.
+  if (status === undefined || status >= 500 || input.error !== undefined) {
     for (const message of collector.messages) collectFromWords(collector, message);
   }
   return {
@@ -59,11 +68,13 @@ export function gatherEvidence(input: ProviderFailureInput): Evidence {
     status: collector.statuses.findLast((inner) => inner >= 400) ?? status ?? collector.statuses.at(-1),
     headers: collector.headers,
     ids: collector.ids.map((id) => id.toLowerCase()).toReversed(),
-    errorType: collector.ids.findLast((id) => id !== 'error' && id !== 'html'),
+    errorType: collector.ids.findLast((id) => id !== 'error'),
+    isPage: collector.isPage,
     names: collector.names.toReversed(),
+    thrownName: (nameOf(input.error) ?? '').toLowerCase(),
     errnos: collector.errnos.toReversed(),
     messages: collector.messages,
-    text: normalise([...collector.messages.map(withoutNames), ...collector.raw]),
+    text: normalise([...collector.raw, ...collector.messages.map(withoutNames)]),
     delays: collector.delays,
     requestId: collector.requestIds[0] ?? requestIdHeader(collector.headers),
   };
@@ -82,16 +93,10 @@ function requestIdHeader(headers: Readonly<Record<string, string>>): string | un
   return requestIdHeaders.map((name) => headers[name]).find((value) => value !== undefined);
 }
 
-function validStatus(status: unknown): number | undefined {
-  return typeof status === 'number' && Number.isInteger(status) && status >= 100 && status <= 999
-    ? status
-    : undefined;
-}
-
 const maxScanLength = 2000;
 const errnoInWords =
   /\b(?:ECONN[A-Z]{2,}|ENOTFOUND|EAI_[A-Z]+|ETIMEDOUT|ESOCKETTIMEDOUT|EPIPE|EHOST[A-Z]+|ENET[A-Z]+|EADDR[A-Z]+|EPROTO|UND_ERR_[A-Z_]+|HPE_[A-Z_]+|CERT_[A-Z]+_[A-Z_]+|DEPTH_ZERO_[A-Z_]+|SELF_SIGNED_[A-Z_]+|UNABLE_TO_[A-Z_]+|ERR_(?:TLS|SSL|STREAM|SOCKET|HTTP2|CANCELED|BAD|INVALID|NETWORK|CONNECTION)[A-Z_]*)\b/g;
-const nameInWords = /\b[A-Za-z]{3,40}(?:Error|Exception|Timeout|Fault)\b/g;
+const nameInWords = /\b(?:AI_)?[A-Za-z]{3,40}(?:Error|Exception|Timeout|Fault)\b/g;
 const idInWords = /\b[a-z]{2,30}(?:_[a-z]{2,30}){1,5}\b/gi;
 const mayHoldNumber = /[([]\d{4}|^\d{4}:/;
 const numberInBrackets = /[([](\d{4,5})[)\]]|^(\d{4}): /g;
@@ -144,27 +149,37 @@ const quotedName = /(["'`\u2018\u2019\u201c\u201d])([a-z0-9][\w.:/-]{1,80})["'`\
 
 /** Words of the protocols that a sentence may quote and mean. */
 const protocolWord =
-  /^(?:tools?|tool[_-]?\w+|functions?|function[_-]?\w+|max_?\w*tokens?|inputs?|messages?|role|assistant|user|system|developer|prompt|thinking|redacted_thinking|signature|finish_reason|failed_generation|content|json|stream|model|api[_-]?key|x-api-key|authorization|n_ctx|n_keep|response\.completed|message_stop|estimated_time|retry\w*|resets?_\w+|max_(?:seq|model)_len)$/i;
+  /^(?:tools?|tool[_-]?\w+|functions?|function[_-]?\w+|max_?\w*tokens?|inputs?|messages?|role|assistant|user|system|developer|prompt|thinking|redacted_thinking|signature|finish_reason|failed_generation|content|json|stream|model|api[_-]?key|x-api-key|authorization|n_ctx|n_keep|response\.completed|message_stop|response\.text|estimated_time|retry\w*|resets?_\w+|max_(?:seq|model)_len)$/i;
+
+/** A path into a schema: `tools.0.custom.input_schema.properties.rate_limit.type`. */
+const schemaPath = /\b[a-z_]+(?:\.\w+|\[\w{1,40}\]){2,}/gi;
 
 /** A quoted name says nothing about what happened: a model called `overload-1`, a parameter called 'rate_limit'. */
 function withoutNames(message: string): string {
-  if (!/["'`\u2018\u201c]/.test(message)) return message;
-  return message
-    .slice(0, maxSentenceLength)
-    .replaceAll(quotedName, (whole: string, _quote: string, name: string) => {
-      const isMeant = protocolWord.test(name) || isKnownId(name.toLowerCase()) || !/[\d_.:/-]/.test(name);
-      return isMeant ? whole : 'x';
-    });
+  const head = withoutPaths(message.slice(0, maxSentenceLength));
+  if (!/["'`\u2018\u201c]/.test(head)) return head;
+  return head.replaceAll(quotedName, (whole: string, _quote: string, name: string) => {
+    const isMeant = protocolWord.test(name) || isKnownId(name.toLowerCase()) || !/[\d_.:/-]/.test(name);
+    return isMeant ? whole : 'x';
+  });
+}
+
+function withoutPaths(message: string): string {
+  if (!/[.[]\w+[.[\]]/.test(message)) return message;
+  return message.replaceAll(schemaPath, (path) => (/\.\d|\[|properties/.test(path) ? 'x' : path));
 }
 
 const maxSentenceLength = 2000;
 
 /** As many messages as fit, counted from the innermost: a long wrapper must not push out what it wraps. */
 function innermost(messages: readonly string[]): readonly string[] {
-  const bounded = messages.map((message) => message.slice(0, maxSentenceLength));
-  const lengths = bounded.map((message) => message.length);
-  const first = lengths.findIndex(
-    (_, index) => lengths.slice(index).reduce((sum, length) => sum + length, 0) <= maxNormalLength,
-  );
-  return first === -1 ? [] : bounded.slice(first);
+  const kept: string[] = [];
+  let remaining = maxNormalLength;
+  for (const message of messages.toReversed()) {
+    const head = message.slice(0, maxSentenceLength);
+    remaining -= head.length;
+    if (remaining < 0) break;
+    kept.push(head);
+  }
+  return kept.toReversed();
 }

@@ -7,10 +7,13 @@ export function hintFor(code: FailureCode, evidence: Evidence): string | undefin
   if (code === 'NETWORK_ERROR') return networkHint(evidence);
   if (code === 'MODEL_NOT_FOUND' && evidence.provider === 'ollama')
     return 'Pull the model first: ollama pull <model>.';
-  if (code === 'SERVER_ERROR' && /memory/.test(evidence.text)) {
+  if (
+    code === 'SERVER_ERROR' &&
+    /(?:system|gpu|cuda|out of|insufficient|not enough)\b.{0,12}memory/.test(evidence.text)
+  ) {
     return 'The host has too little memory for this model: free some, or choose a smaller model.';
   }
-  if (code === 'INVALID_RESPONSE' && evidence.ids.includes('html')) {
+  if ((code === 'INVALID_RESPONSE' || evidence.status === 404) && evidence.isPage) {
     return 'A web page answered instead of the API: check the base URL, and whether a proxy or a login page stands in between.';
   }
   return undefined;
@@ -24,7 +27,7 @@ const keyVariables: Readonly<Record<string, string>> = {
   gemini: 'GEMINI_API_KEY',
   mistral: 'MISTRAL_API_KEY',
   groq: 'GROQ_API_KEY',
-  cohere: 'COHERE_API_KEY',
+  cohere: 'CO_API_KEY',
   deepseek: 'DEEPSEEK_API_KEY',
   openrouter: 'OPENROUTER_API_KEY',
   together: 'TOGETHER_API_KEY',
@@ -34,18 +37,22 @@ const keyVariables: Readonly<Record<string, string>> = {
   cerebras: 'CEREBRAS_API_KEY',
   moonshot: 'MOONSHOT_API_KEY',
   dashscope: 'DASHSCOPE_API_KEY',
-  zhipu: 'ZHIPU_API_KEY',
+  zhipu: 'ZHIPUAI_API_KEY',
   minimax: 'MINIMAX_API_KEY',
   siliconflow: 'SILICONFLOW_API_KEY',
   huggingface: 'HF_TOKEN',
 };
 
 function keyHint(provider: string): string | undefined {
+  if (provider === 'bedrock')
+    return 'Check the AWS credentials: the profile, AWS_ACCESS_KEY_ID and whether the session has expired.';
+  if (provider === 'vertex')
+    return 'Check the Google credentials, for example with: gcloud auth application-default login.';
   const variable = Object.hasOwn(keyVariables, provider) ? keyVariables[provider] : undefined;
   return variable === undefined ? undefined : `Check ${variable}: is it set, complete, and still valid?`;
 }
 
-function networkHint({ errnos, messages, text }: Evidence): string | undefined {
+function networkHint({ errnos, messages, status, text }: Evidence): string | undefined {
   const words = messages.join('\n').slice(0, 2000);
   if (errnos.some((errno) => errno === 'ENOTFOUND' || errno === 'EAI_AGAIN')) {
     const host = /(?:ENOTFOUND|EAI_AGAIN) ([\w.-]{1,253})/.exec(words)?.[1];
@@ -60,9 +67,9 @@ function networkHint({ errnos, messages, text }: Evidence): string | undefined {
     /certificate|self.signed|altnames|x509/.test(text) ||
     errnos.some((errno) => /CERT|SIGNED|UNABLE_TO/.test(errno))
   ) {
-    return 'The certificate is not trusted: check the host name and the clock, or add your organisation’s root certificate with NODE_EXTRA_CA_CERTS.';
+    return 'The certificate is not trusted: check the host name and the clock, or add the root certificate of your organisation with NODE_EXTRA_CA_CERTS.';
   }
-  return /proxy/.test(text)
+  return status === 407 || /proxy/.test(text)
     ? 'Check the proxy settings (HTTPS_PROXY, NO_PROXY) and its credentials.'
     : undefined;
 }

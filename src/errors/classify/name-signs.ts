@@ -29,7 +29,7 @@ const namesByCode: Partial<Record<FailureCode, readonly string[]>> = {
   ],
   CONTEXT_LENGTH_EXCEEDED: ['contextwindowexceedederror'],
   CONTENT_FILTERED: ['contentpolicyviolationerror'],
-  OVERLOADED: ['serviceunavailableerror', 'serviceunavailable', 'resourceexhausted'],
+  OVERLOADED: ['serviceunavailableerror', 'serviceunavailable'],
   SERVER_ERROR: [
     'internalservererror',
     'badgatewayerror',

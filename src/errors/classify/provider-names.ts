@@ -62,7 +62,7 @@ const displayNames: Readonly<Record<string, string>> = {
   huggingface: 'Hugging Face',
   'github-copilot': 'GitHub Copilot',
   'github-models': 'GitHub Models',
-  'litellm-proxy': 'The LiteLLM proxy',
+  'litellm-proxy': 'the LiteLLM proxy',
   cloudflare: 'Cloudflare',
 };
 

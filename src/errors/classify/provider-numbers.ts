@@ -17,13 +17,13 @@ export const numbersByProvider: Readonly<Record<string, Partial<Record<FailureCo
     SERVER_ERROR: ['1230', '1234'],
   },
   minimax: {
-    RATE_LIMITED: ['1002', '1039', '1041'],
+    RATE_LIMITED: ['1002', '1039', '1041', '2045'],
     AUTHENTICATION_ERROR: ['1004', '2049'],
     QUOTA_EXCEEDED: ['1008', '2056', '1028'],
-    CONTENT_FILTERED: ['1026', '1027', '1042'],
+    CONTENT_FILTERED: ['1026', '1027'],
     SERVER_ERROR: ['1000', '1013', '1024', '1033'],
     TIMEOUT: ['1001'],
-    INVALID_REQUEST: ['1043', '1044', '2042'],
+    INVALID_REQUEST: ['1042', '1043', '1044', '2013', '2042'],
     PERMISSION_DENIED: ['2061'],
   },
   siliconflow: {

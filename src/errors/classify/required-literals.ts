@@ -6,6 +6,7 @@
  * understand it treats as 'may match anything'.
  */
 export function requiredLiterals(pattern: RegExp): readonly string[] | undefined {
+  if (pattern.flags !== '' || /\\[uxcpPk\d]/.test(pattern.source)) return undefined;
   const reader: Reader = { source: pattern.source, at: 0 };
   const literals = readAlternatives(reader);
   return reader.at === reader.source.length ? literals : undefined;

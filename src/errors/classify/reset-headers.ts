@@ -1,4 +1,4 @@
-import { believable, parseDuration } from './duration.ts';
+import { believable, numericDelay, parseDuration } from './duration.ts';
 import type { Evidence } from './evidence.ts';
 import { parseDate } from './header-date.ts';
 
@@ -12,12 +12,25 @@ export function resetHeaderDelay(
   { headers, status }: Pick<Evidence, 'headers' | 'status'>,
   clock: number | undefined,
 ): ResetDelay | undefined {
+  if (status !== undefined && !limitStatuses.has(status)) return undefined;
   const delays = Object.keys(headers)
     .filter((name) => isReset(name) && (isExhausted(headers, name) ?? status === 429))
     .map((name) => ({ from: `the header ${name}`, delayMs: resetDelay(headers[name] ?? '', clock) }))
     .filter((delay): delay is ResetDelay => delay.delayMs !== undefined);
+  const combined = combinedDelay(headers['ratelimit']);
+  if (combined !== undefined) delays.push({ from: 'the header ratelimit', delayMs: combined });
   // Of several exhausted limits the last one to refill decides.
   return delays.toSorted((a, b) => b.delayMs - a.delayMs || (a.from < b.from ? -1 : 1))[0];
+}
+
+/** Statuses under which a limit can be the matter; elsewhere an empty limit is a coincidence. */
+const limitStatuses: ReadonlySet<number> = new Set([200, 402, 403, 429, 503, 529]);
+
+/** The drafts of one header for all: `limit=100, remaining=0, reset=25` and `"default";r=0;t=25`. */
+function combinedDelay(value: string | undefined): number | undefined {
+  if (value === undefined || !/\br(?:emaining)?=0\b/.test(value)) return undefined;
+  const seconds = /\b(?:reset|t)=(\d{1,9})\b/.exec(value)?.[1];
+  return seconds === undefined ? undefined : believable(Number(seconds) * 1000);
 }
 
 interface ResetDelay {
@@ -29,15 +42,18 @@ const resetName =
   /^(?:x-|anthropic-|openai-)?rate-?limit[a-z-]*-(?:reset|timeremaining)(?:-[a-z-]+)?$|^x-codex-[a-z]+-reset-after-seconds$/;
 
 function isReset(name: string): boolean {
-  return resetName.test(name);
+  // Extra usage is a wallet, not a window.
+  return resetName.test(name) && !name.includes('-overage-');
 }
 
 function isExhausted(headers: Headers, name: string): boolean | undefined {
-  const used = headers[name.replace('-reset-after-seconds', '-used-percent')];
-  if (name.startsWith('x-codex-')) return Number(used) >= 100;
-  const status = headers[name.replace('-reset', '-status')];
+  if (name.startsWith('x-codex-'))
+    return Number(headers[name.replace('-reset-after-seconds', '-used-percent')]) >= 100;
+  const partner = (word: string): string | undefined =>
+    headers[name.replace(/-(?:reset|timeremaining)/, `-${word}`)];
+  const status = partner('status');
   if (status !== undefined) return status === 'rejected';
-  const remaining = headers[name.replace('-reset', '-remaining')];
+  const remaining = partner('remaining');
   if (remaining === undefined) return undefined;
   return remaining.trim() !== '' && Number(remaining) <= 0;
 }
@@ -47,16 +63,7 @@ function resetDelay(value: string, clock: number | undefined): number | undefine
   const text = value.trim();
   const duration = parseDuration(text.toLowerCase());
   if (duration !== undefined) return duration;
-  if (/^\d{1,20}(?:\.\d{1,20})?$/.test(text)) return numericReset(Number(text), clock);
+  if (/^\d{1,20}(?:\.\d{1,20})?$/.test(text)) return numericDelay(Number(text), clock);
   const date = parseDate(text);
   return date === undefined || clock === undefined ? undefined : believable(date - clock);
-}
-
-const epochSeconds = 1e9;
-const epochMs = 1e12;
-
-function numericReset(value: number, clock: number | undefined): number | undefined {
-  if (value < epochSeconds) return believable(value * 1000);
-  if (clock === undefined) return undefined;
-  return believable((value >= epochMs ? value : value * 1000) - clock);
 }

@@ -1,6 +1,7 @@
 import type { DelayField } from './collector.ts';
-import { believable, parseDuration } from './duration.ts';
+import { believable, numericDelay, parseDuration } from './duration.ts';
 import type { Evidence } from './evidence.ts';
+import { wordDelay } from './delay-words.ts';
 import { parseDate } from './header-date.ts';
 import { resetHeaderDelay } from './reset-headers.ts';
 
@@ -15,15 +16,17 @@ export function statedDelay(evidence: Evidence, now: number | undefined): Stated
   const { headers } = evidence;
   const clock = responseTime(headers, now);
   const asked = [
-    retryAfterMsHeader(headers['retry-after-ms']),
-    retryAfterHeader(headers['retry-after'], clock),
+    retryAfterMsHeader(headers['retry-after-ms'] ?? headers['x-ms-retry-after-ms']),
+    retryAfterHeader(headers['retry-after'] ?? headers['x-retry-after'], clock),
   ];
   const stated = asked.find((delay) => delay?.type === 'stated');
   if (stated !== undefined) return stated;
   const reset = resetHeaderDelay(evidence, clock);
   if (reset !== undefined) return { type: 'stated', ...reset };
   const invalid = asked.find((delay) => delay !== undefined);
-  return fieldDelay(evidence.delays, clock) ?? wordDelay(evidence.text) ?? invalid ?? { type: 'none' };
+  const inWords = wordDelay(evidence.text, clock);
+  const said = inWords === undefined ? undefined : ({ type: 'stated', ...inWords } as const);
+  return fieldDelay(evidence.delays, clock) ?? said ?? invalid ?? { type: 'none' };
 }
 
 /** The response's own clock: a date in a header is meant against it, not against ours. */
@@ -45,7 +48,7 @@ function retryAfterHeader(value: string | undefined, clock: number | undefined):
   if (value === undefined) return undefined;
   const from = 'the header retry-after';
   const seconds = plainNumber(firstOf(value));
-  if (seconds !== undefined) return delayOrInvalid(from, value, seconds * 1000);
+  if (seconds !== undefined) return delayOrInvalid(from, value, numericDelay(seconds, clock));
   const duration = parseDuration(value.trim().toLowerCase());
   if (duration !== undefined) return delayOrInvalid(from, value, duration);
   const date = parseDate(value);
@@ -98,41 +101,4 @@ function valueDelay(value: string | number, unit: number): number | undefined {
 function untilEpoch(value: string | number, clock: number | undefined): number | undefined {
   const seconds = Number(value);
   return clock === undefined ? undefined : believable(seconds * 1000 - clock);
-}
-
-// What a client did or planned by itself is not what the provider asks for: 'will retry in 8 seconds', 'connection reset'.
-// "Please try again in 1m47.5s", "retry after 20 seconds", "wait 0 seconds", "reset in 5 days 10 hours", "请在 30 秒后重试".
-const asking =
-  /(?:\b(?:try(?: your request)? again|(?<!will |we |going to |about to )retry(?: your request)?|wait|(?<!connection )resets?|replenished|available(?: again)?)(?: again| after| in| for| at least| about| approximately| another| within){0,4} |(?:请在|等待|请等) ?)~?(?=\d)/g;
-
-/** A wait that only holds once somebody has fixed something is none. */
-const conditional =
-  /\b(?:if you|once you|after (?:you|enabling|fixing|creating|updating)|recently|just (?:enabled|verified|created)|within the last|fixed|fill(?:ed)? (?:in|out)|form)\b/;
-
-const maxAsks = 6;
-
-// A field whose object was cut or garbled: `estimated_time:300.9`, `retrydelay: 40s`.
-const fieldInWords =
-  /\b(estimated_time|retrydelay|retry_delay|retry_after|resets_in_seconds):? ?(?:\{ ?seconds: ?)?(\d{1,9}(?:\.\d{1,15})?)(m?s)?\b/;
-
-function wordDelay(text: string): StatedDelay | undefined {
-  const field = fieldInWords.exec(text);
-  if (field !== null) {
-    const delayMs = believable(Number(field[2]) * (field[3] === 'ms' ? 1 : 1000));
-    if (delayMs !== undefined) return { type: 'stated', delayMs, from: `the field ${field[1]}` };
-  }
-  let asks = 0;
-  for (const match of text.matchAll(asking)) {
-    asks += 1;
-    if (asks > maxAsks) break;
-    const sentence =
-      text
-        .slice(Math.max(0, match.index - 120), match.index)
-        .split(/[.!?;] /)
-        .at(-1) ?? '';
-    if (conditional.test(sentence)) continue;
-    const delayMs = parseDuration(text, match.index + match[0].length);
-    if (delayMs !== undefined) return { type: 'stated', delayMs, from: 'its words' };
-  }
-  return undefined;
 }

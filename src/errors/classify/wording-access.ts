@@ -103,7 +103,7 @@ export const softPermissionWording: readonly WordingRule[] = [
 export const authWording: readonly WordingRule[] = [
   ...phrases({ code: 'AUTHENTICATION_ERROR', overrides: true }, [
     [/(?:api.?key|x-api-key|access key|api token|credential|bearer token|access token)s?(?: \S+){0,6}? (?:is|are|was|has|not|cannot|were)(?: \w+)? ?(?:invalid|incorrect|expired|revoked|not valid|not found|missing|wrong|leaked|disabled|deleted|malformed|reported as leaked|inactive|not supported by this api|set)\b/, 'Your API key was reported as leaked. Please use another API key.'],
-    [/\b(?:token|key)(?: \S+){0,3}? (?:is|was|has)(?: been)? (?:invalid|incorrect|expired|revoked|leaked|disabled|inactive)\b/, 'Your token has been revoked.'],
+    [/\b(?:your|the|this|auth\w{0,12}|provided|given|supplied|jwt|login) (?:\w+ )?(?:token|key) (?:is|was|has)(?: been)? (?:invalid|incorrect|expired|revoked|leaked|disabled|inactive)\b/, 'Your token has been revoked.'],
     [/(?:invalid|incorrect|wrong|missing|expired|bad|no|unknown|malformed|revoked|illegal) (?:or (?:missing|expired|invalid) )?(?:x-)?(?:api.?key|access.?key|api.?token|access token|subscription key|bearer token|auth(?:entication|orization)?(?: \w+)? ?(?:token|credentials?|header|key)?|credentials|signature (?!in)|security token|authentication|secret key)\b/, 'Incorrect API key provided: sk-...abcd. You can find your API key in the dashboard.'],
     [/(?<!proxy )authentication (?:fails|failed|failure|error|required|is required|credential)/, 'Authentication Fails (no such user)'],
     [/unauthorized/, 'Unauthorized'],

@@ -26,7 +26,7 @@ export const quotaWording: readonly WordingRule[] = [
     [/(?:usage|session|weekly|opus|5-hour|five-hour|token plan) limit (?:\w+ ){0,3}(?:reached|exceeded|hit)/, '5-hour usage limit reached for your plan, resets at 2026-05-15T15:00:00Z'],
     [/(?:reached|hit|exceeded|used up) (?:[\w-]+ ){0,4}(?:usage|session|weekly|5-hour|plan) (?:limit|allowance|quota|cap)(?! per)/, 'You have exceeded the 5-hour usage quota. It will reset at 18:00.'],
     [/premium request allowance/, 'Sorry, this goes beyond your premium request allowance.'],
-    [/hit your (?!rate)(?:\w+ ){0,2}limit(?! per)/, "You've hit your limit - resets 3pm (Europe/Berlin)"],
+    [/hit your (?!rate|concurren)(?:\w+ ){0,2}limit(?! per)/, "You've hit your limit - resets 3pm (Europe/Berlin)"],
     [/draw from your extra usage/, 'Third-party apps now draw from your extra usage, not your plan limits.'],
     [/usage limit will reset/, 'Your usage limit will reset at 3pm.'],
     [/out of (?:extra )?usage\b/, "You're out of extra usage - resets 9am (UTC)"],

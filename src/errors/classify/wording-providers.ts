@@ -5,7 +5,7 @@ import type { WordingRule } from './verdict.ts';
 
 /** Google says 'quota' and 'billing' for every allowance; what follows tells which. */
 // prettier-ignore
-const google: readonly WordingRule[] = [
+export const googleWording: readonly WordingRule[] = [
   ...phrases({ code: 'OVERLOADED', overrides: true }, [
     [/out of capacity/, 'Unable to submit request because the service is temporarily out of capacity.'],
   ]),
@@ -36,8 +36,8 @@ const google: readonly WordingRule[] = [
 
 // prettier-ignore
 export const providerWording: Readonly<Record<string, readonly WordingRule[]>> = {
-  gemini: google,
-  vertex: google,
+  gemini: googleWording,
+  vertex: googleWording,
   openrouter: [
     ...phrases({ code: 'QUOTA_EXCEEDED', overrides: true }, [
       [/prompt tokens limit exceeded/, 'Prompt tokens limit exceeded: 25043 > 18013.'],

@@ -61,9 +61,17 @@ export const toolWording: readonly WordingRule[] = [
 /** A parameter named by the provider as wrong. Stands before all that its name might remind of: 'Unknown parameter: safety_settings'. */
 // prettier-ignore
 export const complaintWording: readonly WordingRule[] = [
+  ...phrases({ code: 'MODEL_NOT_FOUND', overrides: true }, [
+    [/is not a valid model\b/, 'overload-1 is not a valid model ID'],
+  ]),
   ...phrases({ code: 'INVALID_REQUEST', overrides: true }, [
     [/(?:unknown|unsupported|unrecognized|unexpected) (?:request )?(?:parameter|argument|field|property|keyword|option)s?\b/, "Unrecognized request argument supplied: moderation"],
     [/invalid value(?:: | at | for )/, "Invalid value: 'unsafe'. Supported values are: 'low' and 'high'."],
+    [/unknown name\b|is unsupported\b/, 'Invalid JSON payload received. Unknown name "throttle" at \'generation_config\': Cannot find field.'],
+    [/(?:failed|unable|could not) (?:to )?(?:download|fetch|retrieve) (?:\w+ ){0,3}(?:image|file|url|media|document)/, 'Failed to download image: the remote server responded with 429 Too Many Requests.'],
+    [/invalid image url|(?:tool list from|communicating with) mcp server/, 'Error retrieving tool list from MCP server: deepwiki. Http status code: 401 (Unauthorized)'],
+    [/(?:vector store|thread|conversation|container|batch|assistant|upload)s? (?:with id )?(?:\S+ )?(?:is |was |has )?(?:not found|expired)/, 'Vector store with id vs_demo not found.'],
+    [/(?:^|\| )file not found: /, 'File not found: file_demo'],
     [/extra inputs are not permitted/, 'max_retries: Extra inputs are not permitted'],
   ]),
 ];
@@ -206,7 +214,6 @@ export const modelWording: readonly WordingRule[] = [
     [/specified version does not exist/, "The specified version does not exist (or perhaps you don't have permission to use it?)"],
     [/too large to be loaded automatically/, 'The model demo/large is too large to be loaded automatically (137GB > 10GB).'],
     [/model (?:was )?unloaded/, 'Model unloaded by user.'],
-    [/not a valid model/, 'acme/demo-9 is not a valid model ID'],
     [/no endpoints found/, 'No endpoints found for acme/demo-9.'],
     [/no models? (?:loaded|available|found)/, 'No models loaded. Please load a model in the developer page.'],
     [/(?<!by the )(?:model|model identifier|model name|model id)(?: \S+)? is (?:invalid|incorrect|unknown|unsupported)/, 'The provided model identifier is invalid.'],

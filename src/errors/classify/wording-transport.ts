@@ -12,15 +12,19 @@ export const brokenWording: readonly WordingRule[] = [
     [/json parse error/, 'SyntaxError: JSON Parse error: Unterminated string'],
     [/missing field .{0,60} at line \d/, 'missing field `choices` at line 1 column 42'],
     [/json error:/, 'json error: trailing characters after column 8'],
+    [/content-encodings in response|incorrect header check|invalid (?:distance|stored block|block type|gzip)/, 'incorrect header check'],
+    [/does not match the http\/|parse error: (?:expected|invalid|header|missing)|invalid header value char/, 'Parse Error: Expected HTTP/, RTSP/ or ICE/'],
     [/no object generated|no valid response generated/, 'AI_NoObjectGeneratedError: No object generated: response did not match schema.'],
     [/kind: decode|expected value.{0,20}line:? \d/, 'reqwest::Error { kind: Decode, source: Error("expected value", line: 1, column: 1) }'],
   ]),
   ...phrases({ code: 'NETWORK_ERROR', retryable: false, overrides: true }, [
     [/wrong version number/, 'write EPROTO error:0A00010B:SSL routines:ssl3_get_record:wrong version number'],
+    [/proxy response \(407\)/, 'Proxy response (407) !== 200 when HTTP Tunneling'],
     [/proxy authentication required/, 'Tunnel connection failed: 407 Proxy Authentication Required'],
   ]),
   ...phrases({ code: 'NETWORK_ERROR', overrides: true }, [
     [/error sending request/, 'stream disconnected before completion: error sending request for url'],
+    [/proxy response \((?!407)/, 'Proxy response (502) !== 200 when HTTP Tunneling'],
   ]),
   ...phrases({ code: 'CANCELLED', overrides: true }, [
     [/nsurlerrordomain code=-999/, 'Error Domain=NSURLErrorDomain Code=-999 "cancelled"'],

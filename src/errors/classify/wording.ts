@@ -12,7 +12,7 @@ import {
   rateWording,
 } from './wording-limits.ts';
 import { faintWording } from './wording-faint.ts';
-import { providerWording, soundsLikeGoogle } from './wording-providers.ts';
+import { googleWording, providerWording, soundsLikeGoogle } from './wording-providers.ts';
 import {
   clearParameterWording,
   complaintWording,
@@ -69,6 +69,7 @@ const aboutTransport: readonly WordingRule[] = [
 
 /** Which sentences can be meant: a provider that refused a request (4xx) does not speak of our sockets. */
 const commonRules = {
+  denied: [...toolWording, ...complaintWording, ...aboutRequests],
   refused: [...toolWording, ...complaintWording, ...aboutRequests, ...parameterWording],
   failed: [
     ...toolWording,
@@ -94,11 +95,7 @@ const commonRules = {
 
 type Situation = keyof typeof commonRules;
 
-const index = createRuleIndex([
-  ...allWording().map(({ rule }) => rule),
-  ...commonRules.failed,
-  ...faintWording,
-]);
+const index = createRuleIndex(allWording().map(({ rule }) => rule));
 
 /** Rules in order of precedence, the provider's own first. */
 interface WordingRules {
@@ -111,6 +108,9 @@ const common = rulesWith([]);
 const byProvider = new Map(
   Object.entries(providerWording).map(([provider, own]) => [provider, rulesWith(own)]),
 );
+const behindGateways = new Map(
+  Object.entries(providerWording).map(([provider, own]) => [provider, rulesWith([...googleWording, ...own])]),
+);
 const faint = index.indexed(faintWording);
 
 /** The sentences to look for in a text. */
@@ -122,27 +122,37 @@ export interface Wording extends WordingRules {
 }
 
 export function wordingFor({ provider, status, text }: Evidence): Wording {
-  const known = byProvider.get(provider) ?? (soundsLikeGoogle(text) ? byProvider.get('gemini') : undefined);
-  const { overriding, plain } = (known ?? common)[situationOf(status)];
+  const rules = soundsLikeGoogle(text) ? viaGoogle(provider) : byProvider.get(provider);
+  const { overriding, plain } = (rules ?? common)[situationOf(status)];
   return { overriding, plain, faint, candidates: index.candidates(text) };
 }
 
-function situationOf(status: number | undefined): Situation {
-  if (status === undefined || status < 400 || status === 408 || status === 499) return 'open';
-  return status < 500 ? 'refused' : 'failed';
+/** Google's sentences keep their meaning behind a gateway that has rules of its own. */
+function viaGoogle(provider: string): Readonly<Record<Situation, WordingRules>> | undefined {
+  return behindGateways.get(provider) ?? byProvider.get('gemini');
 }
 
-/** Every rule with the provider it belongs to, for the tests that hold each to its sentence. */
+/** Statuses that speak of who asks or how often, not of what was asked. */
+const deniedStatuses: ReadonlySet<number> = new Set([401, 402, 403, 407, 429]);
+
+function situationOf(status: number | undefined): Situation {
+  if (status === undefined || status < 400 || status === 408 || status === 499) return 'open';
+  if (status >= 500) return 'failed';
+  return deniedStatuses.has(status) ? 'denied' : 'refused';
+}
+
+/** Every rule with the provider it belongs to. */
 export function allWording(): readonly { readonly provider: string; readonly rule: WordingRule }[] {
-  const shared = commonRules.open.map((rule) => ({ provider: '', rule }));
+  const shared = new Set([...commonRules.open, ...commonRules.failed, ...faintWording]);
   const special = Object.entries(providerWording).flatMap(([provider, rules]) =>
     rules.map((rule) => ({ provider, rule })),
   );
-  return [...shared, ...special];
+  return [...[...shared].map((rule) => ({ provider: '', rule })), ...special];
 }
 
 function rulesWith(own: readonly WordingRule[]): Readonly<Record<Situation, WordingRules>> {
   return {
+    denied: split([...own, ...commonRules.denied]),
     refused: split([...own, ...commonRules.refused]),
     failed: split([...own, ...commonRules.failed]),
     open: split([...own, ...commonRules.open]),
