@@ -1,8 +1,9 @@
 import { collectHeaders } from './collect-headers.ts';
 import { add, addCode, isHttpStatus, spend } from './collector.ts';
 import type { Collector } from './collector.ts';
+import { delayFields } from './delay-fields.ts';
 import { parseLoosely } from './loose-object.ts';
-import { readEntries } from './safe-read.ts';
+import { readEntries, readProperty } from './safe-read.ts';
 
 /**
  * Reads what an answer or an SDK wrote: JSON, JSON inside JSON, a Python repr, an event of a stream, an HTML page, prose.
@@ -29,8 +30,12 @@ export function collectValue(collector: Collector, value: unknown, depth: number
     collectText(collector, value, depth + 1);
     return;
   }
-  for (const [key, inner] of readEntries(value, maxWidth)) {
+  const entries = readEntries(value, maxWidth);
+  const hasError = entries.some(([key]) => key === 'error');
+  for (const [key, inner] of entries) {
     if (!spend(collector)) return;
+    // Beside an error, `metadata` is the caller's own; inside one it is the provider's.
+    if (hasError && key === 'metadata') continue;
     collectField(collector, { key, inner, depth });
   }
 }
@@ -40,7 +45,7 @@ const maxDepth = 12;
 const maxWidth = 60;
 const maxKeyLength = 300;
 
-type FieldKind = 'message' | 'code' | 'delay' | 'request-id' | 'skip';
+type FieldKind = 'message' | 'code' | 'request-id' | 'skip';
 
 /** What the fields of error bodies mean; names are compared in lower case, without `_` and `-`. */
 const fieldKinds: Readonly<Record<string, FieldKind>> = {
@@ -80,16 +85,6 @@ const fieldKinds: Readonly<Record<string, FieldKind>> = {
   stopreason: 'code',
   quotaid: 'message',
   quotametric: 'message',
-  retrydelay: 'delay',
-  retryafter: 'delay',
-  retryafterms: 'delay',
-  retryafterseconds: 'delay',
-  retryaftersecs: 'delay',
-  estimatedtime: 'delay',
-  quotaresetdelay: 'delay',
-  resetsinseconds: 'delay',
-  resetseconds: 'delay',
-  resetsat: 'delay',
   requestid: 'request-id',
   // What may hold a prompt or a model's output.
   failedgeneration: 'skip',
@@ -130,15 +125,29 @@ function collectField(collector: Collector, { key, inner, depth }: Field): void 
   if (key.includes(' ')) addMessage(collector, key.slice(0, maxKeyLength));
   const kind = Object.hasOwn(fieldKinds, name) ? fieldKinds[name] : undefined;
   if (kind === 'skip') return;
+  if (Object.hasOwn(delayFields, name)) addDelay(collector, { key, name, inner });
   if (typeof inner === 'object') {
     collectValue(collector, inner, depth + 1);
     return;
   }
   if (typeof inner !== 'string' && typeof inner !== 'number') return;
   if (kind === 'code') addCodeField(collector, name, inner);
-  if (kind === 'delay') add(collector.delays, { key: name, value: inner });
   if (kind === 'request-id') add(collector.requestIds, String(inner));
   if (kind === 'message' && typeof inner === 'string') collectText(collector, inner, depth + 1);
+}
+
+/** A wait as one value, or as protobuf writes it: `{ seconds: 7, nanos: 500000000 }`. */
+function addDelay(
+  collector: Collector,
+  field: { readonly key: string; readonly name: string; readonly inner: unknown },
+): void {
+  const { key, name, inner } = field;
+  if (typeof inner === 'string' || typeof inner === 'number')
+    add(collector.delays, { key, name, value: inner });
+  const seconds = readProperty(inner, 'seconds');
+  if (seconds === undefined) return;
+  const value = Number(seconds) + Number(readProperty(inner, 'nanos') ?? 0) / 1e9;
+  add(collector.delays, { key, name, value });
 }
 
 /** `reason` and its like may be whole sentences: those are read as words. A `name` counts only where it names an error. */

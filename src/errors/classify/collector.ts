@@ -26,8 +26,10 @@ export interface Collector {
 }
 
 export interface DelayField {
-  /** Lower case, without `_` and `-`: `retrydelay`. */
+  /** As written: `retryDelay`. */
   readonly key: string;
+  /** In lower case, without `_` and `-`: `retrydelay`. */
+  readonly name: string;
   readonly value: string | number;
 }
 

@@ -153,9 +153,8 @@ function cutAnswer({ errnos, text }: Evidence): Verdict | undefined {
 }
 
 /** A page with a good status is somebody else's: a login, a portal, a wrong base URL. Its words mean nothing to us. */
-function wrongDocument({ headers, isPage, status }: Evidence): Verdict | undefined {
-  const isDocument = isPage || (headers['content-type'] ?? '').startsWith('text/html');
-  if (!isDocument || status === undefined) return undefined;
+function wrongDocument({ isPage, status }: Evidence): Verdict | undefined {
+  if (!isPage || status === undefined) return undefined;
   // Firewalls answer 405 with a page of their own; an API would say it in its own format.
   if (status === 405)
     return verdictOf({ code: 'PERMISSION_DENIED' }, 'type', 'a web page came with status 405');

@@ -28,14 +28,21 @@ const asking =
 
 /** A wait that only holds once somebody has fixed something is none. */
 const conditional =
-  /\b(?:if you|once you|after (?:you|enabling|fixing|creating|updating)|recently|just (?:enabled|verified|created)|within the last|fixed|fill(?:ed)? (?:in|out)|form)\b/;
+  /\b(?:if you|once you|after (?:you|enabling|fixing|creating|updating|upgrading)|once approved|i will|next|do not|recently|just (?:enabled|verified|created)|within the last|fixed|fill(?:ed)? (?:in|out)|form)\b/;
+
+/** Nor is a pace, or an age of the account. */
+const otherwise = /^[\d.]+ ?\w+ (?:between|after (?:signing|you)|a day|of )/;
 
 const maxAsks = 6;
 
 function askedDelay(text: string): number | undefined {
   const asks = [...text.matchAll(asking)]
     .slice(0, maxAsks)
-    .filter(({ index }) => !conditional.test(sentenceBefore(text, index)));
+    .filter(
+      (match) =>
+        !conditional.test(sentenceBefore(text, match.index)) &&
+        !otherwise.test(text.slice(match.index + match[0].length, match.index + match[0].length + 60)),
+    );
   return asks
     .map((match) => parseDuration(text, match.index + match[0].length))
     .find((delayMs) => delayMs !== undefined);

@@ -28,7 +28,7 @@ const unitMs: Readonly<Record<string, number>> = {
 };
 
 const part =
-  /(\d{1,12}(?:\.\d{1,15})?|an?(?= )|one(?= )) ?(?:more )?(milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|秒|分钟|小时)(?![a-z])[ ,]{0,2}(?:and )?/y;
+  /(\d{1,12}(?:\.\d{1,15})?) ?(?:more )?(milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|秒|分钟|小时)(?![a-z])[ ,]{0,2}(?:and )?/y;
 
 /** The longest wait that is believed; a larger number is a mistake of whoever sent it. */
 export const maxDelayMs = 1000 * 365.25 * 86_400_000;
@@ -37,8 +37,16 @@ export const maxDelayMs = 1000 * 365.25 * 86_400_000;
 export function parseDuration(text: string, from = 0): number | undefined {
   const clock = parseClock(text, from);
   if (clock !== undefined) return believable(clock);
+  const single = parseSingle(text, from);
+  if (single !== undefined) return single;
   const { total, parts } = sumParts(text, from);
   return parts === 0 ? undefined : believable(total);
+}
+
+/** 'in a minute', 'in one hour'. */
+function parseSingle(text: string, from: number): number | undefined {
+  const unit = /^(?:an?|one) (second|minute|hour|day)\b/.exec(text.slice(from, from + 12))?.[1];
+  return unit === undefined ? undefined : unitMs[unit];
 }
 
 // `2.03:00:05` is two days and three hours; Azure's API management writes it so.
@@ -58,15 +66,10 @@ function sumParts(text: string, from: number): { readonly total: number; readonl
   let [total, parts] = [0, 0];
   part.lastIndex = from;
   for (let match = part.exec(text); match !== null && parts < 8; match = part.exec(text)) {
-    total += countOf(match[1] ?? '') * (unitMs[match[2] ?? ''] ?? 0);
+    total += Number(match[1]) * (unitMs[match[2] ?? ''] ?? 0);
     parts += 1;
   }
   return { total, parts };
-}
-
-/** 'in a minute', 'in one hour'. */
-function countOf(word: string): number {
-  return /\d/.test(word) ? Number(word) : 1;
 }
 
 /** A number of milliseconds that can be waited for: finite, not negative, not absurd. */

@@ -69,12 +69,12 @@ export function gatherEvidence(input: ProviderFailureInput): Evidence {
     headers: collector.headers,
     ids: collector.ids.map((id) => id.toLowerCase()).toReversed(),
     errorType: collector.ids.findLast((id) => id !== 'error'),
-    isPage: collector.isPage,
+    isPage: collector.isPage || (collector.headers['content-type'] ?? '').startsWith('text/html'),
     names: collector.names.toReversed(),
     thrownName: (nameOf(input.error) ?? '').toLowerCase(),
     errnos: collector.errnos.toReversed(),
     messages: collector.messages,
-    text: normalise([...collector.raw, ...collector.messages.map(withoutNames)]),
+    text: withoutModel(normalise([...collector.raw, ...collector.messages.map(withoutNames)]), input.model),
     delays: collector.delays,
     requestId: collector.requestIds[0] ?? requestIdHeader(collector.headers),
   };
@@ -136,6 +136,11 @@ export function normalise(messages: readonly string[]): string {
     .replaceAll(/["'`\u2018\u2019\u201c\u201d]/g, '')
     .replaceAll(/\s{2,}|[\n\t\r\u00a0]/g, ' ')
     .trim();
+}
+
+/** The model's own name says nothing about what happened to it. */
+function withoutModel(text: string, model: string | undefined): string {
+  return model === undefined || model.length < 4 ? text : text.replaceAll(model.toLowerCase(), 'x');
 }
 
 /** Addresses to read more, and the tail that LiteLLM appends: both name things that did not happen. */

@@ -1,4 +1,5 @@
 import type { DelayField } from './collector.ts';
+import { fieldDelay } from './delay-fields.ts';
 import { believable, numericDelay, parseDuration } from './duration.ts';
 import type { Evidence } from './evidence.ts';
 import { wordDelay } from './delay-words.ts';
@@ -26,7 +27,7 @@ export function statedDelay(evidence: Evidence, now: number | undefined): Stated
   const invalid = asked.find((delay) => delay !== undefined);
   const inWords = wordDelay(evidence.text, clock);
   const said = inWords === undefined ? undefined : ({ type: 'stated', ...inWords } as const);
-  return fieldDelay(evidence.delays, clock) ?? said ?? invalid ?? { type: 'none' };
+  return bodyDelay(evidence.delays, clock) ?? said ?? invalid ?? { type: 'none' };
 }
 
 /** The response's own clock: a date in a header is meant against it, not against ours. */
@@ -71,34 +72,10 @@ function delayOrInvalid(from: string, value: string, ms: number | undefined): St
   return delayMs === undefined ? { type: 'invalid', from, value } : { type: 'stated', delayMs, from };
 }
 
-/** Fields of a body and how many milliseconds one of their units has. */
-const fieldUnits: Readonly<Record<string, number>> = {
-  retrydelay: 1000,
-  retryafter: 1000,
-  retryafterseconds: 1000,
-  retryaftersecs: 1000,
-  retryafterms: 1,
-  estimatedtime: 1000,
-  quotaresetdelay: 1000,
-  resetsinseconds: 1000,
-  resetseconds: 1000,
-};
-
-function fieldDelay(fields: readonly DelayField[], clock: number | undefined): StatedDelay | undefined {
-  for (const { key, value } of fields) {
-    const delayMs =
-      key === 'resetsat' ? untilEpoch(value, clock) : valueDelay(value, fieldUnits[key] ?? 1000);
-    if (delayMs !== undefined) return { type: 'stated', delayMs, from: `the field ${key} of the body` };
+function bodyDelay(fields: readonly DelayField[], clock: number | undefined): StatedDelay | undefined {
+  for (const field of fields) {
+    const delayMs = fieldDelay(field, clock);
+    if (delayMs !== undefined) return { type: 'stated', delayMs, from: `the field ${field.key} of the body` };
   }
   return undefined;
-}
-
-function valueDelay(value: string | number, unit: number): number | undefined {
-  const number = typeof value === 'number' ? value : plainNumber(value);
-  return number === undefined ? parseDuration(String(value).trim().toLowerCase()) : believable(number * unit);
-}
-
-function untilEpoch(value: string | number, clock: number | undefined): number | undefined {
-  const seconds = Number(value);
-  return clock === undefined ? undefined : believable(seconds * 1000 - clock);
 }

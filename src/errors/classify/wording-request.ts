@@ -65,7 +65,7 @@ export const complaintWording: readonly WordingRule[] = [
     [/is not a valid model\b/, 'overload-1 is not a valid model ID'],
   ]),
   ...phrases({ code: 'INVALID_REQUEST', overrides: true }, [
-    [/(?:unknown|unsupported|unrecognized|unexpected) (?:request )?(?:parameter|argument|field|property|keyword|option)s?\b/, "Unrecognized request argument supplied: moderation"],
+    [/(?:unknown|unsupported|unrecognized|unexpected) (?:request )?(?:parameter|argument|field|property|keyword|option)s?\b|invalid (?:option|proxy url|base url)/, "Unrecognized request argument supplied: moderation"],
     [/invalid value(?:: | at | for )/, "Invalid value: 'unsafe'. Supported values are: 'low' and 'high'."],
     [/unknown name\b|is unsupported\b/, 'Invalid JSON payload received. Unknown name "throttle" at \'generation_config\': Cannot find field.'],
     [/(?:failed|unable|could not) (?:to )?(?:download|fetch|retrieve) (?:\w+ ){0,3}(?:image|file|url|media|document)/, 'Failed to download image: the remote server responded with 429 Too Many Requests.'],

@@ -87,7 +87,7 @@ export const cancelWording: readonly WordingRule[] = [
 // prettier-ignore
 export const streamWording: readonly WordingRule[] = [
   ...phrases({ code: 'STREAM_INTERRUPTED' }, [
-    [/\bterminated\b/, 'The transfer was terminated early.'],
+    [/\b(?:connection|stream|request|response|session|socket|upstream)(?: \w+){0,3} terminated\b/, 'The upstream connection was terminated'],
     [/premature (?:close|end)/, 'Premature end of Content-Length delimited message body (expected: 812; received: 400)'],
     [/incomplete (?:chunked read|read|stream|message)/, 'hyper: incomplete message'],
     [/closed mid/, 'The gateway closed mid sentence.'],
@@ -221,6 +221,15 @@ export const memoryWording: readonly WordingRule[] = [
     [/error loading model/, 'llama_model_load: error loading model: tensor data is not within the file bounds'],
     [/failed to load model/, 'Failed to load model "qwen2.5-7b-instruct".'],
     [/model failed to load/, 'model failed to load, this may be due to resource limitations'],
+  ]),
+];
+
+/** A programming error of the client: nobody knows what it hides, and repeating it repeats it. */
+// prettier-ignore
+export const defectWording: readonly WordingRule[] = [
+  ...phrases({ code: 'UNKNOWN', overrides: true }, [
+    [/cannot read propert(?:y|ies) of/, "TypeError: Cannot read properties of undefined (reading 'timeout')"],
+    [/\w is not defined(?:$| \|)|\w is not a function\b/, 'ReferenceError: proxy is not defined'],
   ]),
 ];
 

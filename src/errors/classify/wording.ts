@@ -27,6 +27,7 @@ import {
 import {
   brokenWording,
   cancelWording,
+  defectWording,
   memoryWording,
   networkWording,
   outageWording,
@@ -83,6 +84,7 @@ const commonRules = {
   ],
   open: [
     ...toolWording,
+    ...defectWording,
     ...complaintWording,
     ...brokenWording,
     ...outageWording,
