@@ -5,15 +5,33 @@ const maxHeaderLength = 500;
 const maxNameLength = 100;
 
 /** Only what the classifier reads is copied; whatever else headers carry, cookies and keys among it, stays where it is. */
-const relevant =
-  /^(?:retry-after(?:-ms)?|date|cf-ray|.*rate-?limit.*|x-codex-.*|.*request-?id|x-amzn-errortype|content-type|x-retry-after|x-ms-retry-after-ms|ratelimit)$/;
+const relevant: ReadonlySet<string> = new Set([
+  'cf-ray',
+  'content-type',
+  'date',
+  'retry-after',
+  'retry-after-ms',
+  'x-amzn-errortype',
+  'x-ms-retry-after-ms',
+  'x-retry-after',
+]);
+
+function isRelevant(name: string): boolean {
+  if (relevant.has(name) || name.startsWith('x-codex-')) return true;
+  return (
+    name.includes('ratelimit') ||
+    name.includes('rate-limit') ||
+    name.endsWith('request-id') ||
+    name.endsWith('requestid')
+  );
+}
 
 /** Copies headers of any shape (record, `Headers`, list of pairs) in lower case. Two values are joined by a comma. */
 export function collectHeaders(target: Record<string, string>, headers: unknown): void {
   for (const [name, value] of headerEntries(headers)) {
     if (typeof name !== 'string' || name.length > maxNameLength) continue;
     const key = name.toLowerCase();
-    if (!relevant.test(key)) continue;
+    if (!isRelevant(key)) continue;
     if (Object.hasOwn(target, key)) continue;
     const text = headerText(value);
     if (text !== undefined) Object.defineProperty(target, key, { value: text, enumerable: true });

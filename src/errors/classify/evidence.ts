@@ -157,6 +157,7 @@ const protocolWord =
   /^(?:tools?|tool[_-]?\w+|functions?|function[_-]?\w+|max_?\w*tokens?|inputs?|messages?|role|assistant|user|system|developer|prompt|thinking|redacted_thinking|signature|finish_reason|failed_generation|content|json|stream|model|api[_-]?key|x-api-key|authorization|n_ctx|n_keep|response\.completed|message_stop|response\.text|estimated_time|retry\w*|resets?_\w+|max_(?:seq|model)_len)$/i;
 
 /** A path into a schema: `tools.0.custom.input_schema.properties.rate_limit.type`. */
+const pathMark = /\.\d+\.|\[\w|properties\./;
 const schemaPath = /\b[a-z_]+(?:\.\w+|\[\w{1,40}\]){2,}/gi;
 
 /** A quoted name says nothing about what happened: a model called `overload-1`, a parameter called 'rate_limit'. */
@@ -170,8 +171,8 @@ function withoutNames(message: string): string {
 }
 
 function withoutPaths(message: string): string {
-  if (!/[.[]\w+[.[\]]/.test(message)) return message;
-  return message.replaceAll(schemaPath, (path) => (/\.\d|\[|properties/.test(path) ? 'x' : path));
+  if (!pathMark.test(message)) return message;
+  return message.replaceAll(schemaPath, (path) => (pathMark.test(path) ? 'x' : path));
 }
 
 const maxSentenceLength = 2000;

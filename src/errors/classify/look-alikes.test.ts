@@ -196,6 +196,45 @@ const rows: readonly (readonly [
     'INVALID_REQUEST',
     false,
   ],
+  [
+    "a timer's own code beside `terminated`",
+    { error: Object.assign(new TypeError('terminated'), { code: 'UND_ERR_BODY_TIMEOUT' }) },
+    'TIMEOUT',
+    true,
+  ],
+  [
+    'an errno beside a status that refuses',
+    { status: 400, error: Object.assign(new Error('odd'), { code: 'ECONNRESET' }) },
+    'INVALID_REQUEST',
+    false,
+  ],
+  ['advice that is all there is', refused('Please pass a valid API key.'), 'AUTHENTICATION_ERROR', false],
+  [
+    'an exception of AWS that says little',
+    { error: new Error('An error occurred (ValidationException) when calling the Converse operation: odd') },
+    'INVALID_REQUEST',
+    false,
+  ],
+  [
+    'a limit of zero',
+    { status: 429, body: error('Rate limit reached, requests per min: Limit 0, Requested 5.') },
+    'RATE_LIMITED',
+    true,
+  ],
+  [
+    'a request of exactly the limit',
+    { status: 429, body: error('Rate limit reached, tokens per min: Limit 6000, Used 10, Requested 6000.') },
+    'RATE_LIMITED',
+    true,
+  ],
+  [
+    'a request above the limit',
+    { status: 429, body: error('Rate limit reached, tokens per min: Limit 6000, Used 10, Requested 6001.') },
+    'REQUEST_TOO_LARGE',
+    false,
+  ],
+  ['a redirect instead of an answer', { status: 304 }, 'INVALID_RESPONSE', true],
+  ['a page with a redirect', { status: 302, body: '<html>moved</html>' }, 'INVALID_RESPONSE', true],
 ];
 
 describe('words that mean something else', () => {
@@ -209,6 +248,64 @@ describe('words that mean something else', () => {
     expect(classifyProviderFailure({ error: new Error('429 Insufficient Balance', { cause }) }).code).toBe(
       'QUOTA_EXCEEDED',
     );
+  });
+});
+
+describe('waits', () => {
+  const wait = (input: ProviderFailureInput): number | undefined =>
+    classifyProviderFailure({ status: 429, ...input }).retryAfterMs;
+  const date = 'Tue, 04 Mar 2025 10:00:00 GMT';
+
+  it.each([
+    [{ 'x-ratelimit-timeremaining': '30' }, 30_000],
+    [{ 'retry-after': '1741082430', date }, 30_000],
+    [{ 'retry-after': '1741082430' }, undefined],
+    [{ 'x-ms-retry-after-ms': '900' }, 900],
+    [{ 'x-retry-after': '12' }, 12_000],
+    [{ ratelimit: '"default";r=0;t=25' }, 25_000],
+    [{ ratelimit: '"default";r=9;t=25' }, undefined],
+    [{ 'x-codex-primary-used-percent': '40', 'x-codex-primary-reset-after-seconds': '9' }, undefined],
+    [
+      {
+        'anthropic-ratelimit-unified-overage-status': 'rejected',
+        'anthropic-ratelimit-unified-overage-reset': '1841082430',
+        date,
+      },
+      undefined,
+    ],
+  ])('in the headers %j: %s', (headers, delayMs) => {
+    expect(wait({ headers })).toBe(delayMs);
+  });
+
+  it.each([
+    [{ retry_after: 12 }, 12_000],
+    [{ retry_after: 1_741_082_430 }, 30_000],
+    [{ retryDelay: { seconds: '7', nanos: 500_000_000 } }, 7500],
+    [{ reset_at: '2025-03-04T10:00:30Z' }, 30_000],
+    [{ retry_after_ms: 500 }, 500],
+    [{ retry_after: 'soon' }, undefined],
+    [{ window_seconds: 60 }, undefined],
+  ])('in a field of the body %j: %s', (fields, delayMs) => {
+    expect(
+      wait({
+        headers: { date },
+        body: JSON.stringify({ error: { message: 'rate limit exceeded', ...fields } }),
+      }),
+    ).toBe(delayMs);
+  });
+
+  it.each([
+    ['Please try again in a minute.', 60_000],
+    ['Retry-After: 20s', 20_000],
+    ['Wait 30 more seconds.', 30_000],
+    ['请 2 分钟后重试', 120_000],
+    ['Please try again at 2025-03-04T10:00:30Z', 30_000],
+    ['Please wait 24 hours after signing up before using the API', undefined],
+    ['We recommend to wait 1 second between requests', undefined],
+    ['Support is available 24 hours a day', undefined],
+    ['Next retry in 8s (backoff)', undefined],
+  ])('in words: %s', (message, delayMs) => {
+    expect(wait({ headers: { date }, body: error(message) })).toBe(delayMs);
   });
 });
 

@@ -15,10 +15,10 @@ export interface RuleIndex {
   readonly candidates: (text: string) => Uint8Array;
 }
 
-/** Texts by their first two bytes. Bytes in flat tables, for every failure is scanned once through them. */
+/** Texts by a hash of their first three bytes. Bytes in flat tables, for every failure is scanned once through them. */
 interface Starts {
-  /** The bucket of a pair of bytes; 0 means that no text begins so. */
-  readonly bucketOfPair: Uint16Array;
+  /** The bucket of a hash; 0 means that no text begins so. */
+  readonly bucketOfStart: Uint16Array;
   readonly buckets: Entry[][];
 }
 
@@ -31,7 +31,7 @@ interface Entry {
 export function createRuleIndex(rules: readonly WordingRule[]): RuleIndex {
   const ids = new Map([...new Set(rules)].map((rule, id) => [rule, id]));
   const always = new Uint8Array(ids.size);
-  const starts: Starts = { bucketOfPair: new Uint16Array(65_536), buckets: [[]] };
+  const starts: Starts = { bucketOfStart: new Uint16Array(hashSize), buckets: [[]] };
   for (const [rule, id] of ids) {
     const literals = requiredLiterals(rule.pattern);
     if (literals === undefined) always[id] = 1;
@@ -51,20 +51,26 @@ function idOf(ids: ReadonlyMap<WordingRule, number>, rule: WordingRule): number 
   return id;
 }
 
-function addEntry({ bucketOfPair, buckets }: Starts, entry: Entry): void {
-  const pair = pairAt(entry.bytes, 0);
-  const known = bucketOfPair[pair] ?? 0;
-  if (known === 0) bucketOfPair[pair] = buckets.length;
-  const bucket = known === 0 ? [] : (buckets[known] ?? []);
+function addEntry({ bucketOfStart, buckets }: Starts, entry: Entry): void {
+  const [first = 0, second = 0, third = 0] = entry.bytes;
+  const start = hashOf(first, second, third);
+  const known = bucketOfStart[start] ?? 0;
+  const bucket = buckets[known === 0 ? buckets.length : known] ?? [];
   bucket.push(entry);
-  if (known === 0) buckets.push(bucket);
+  if (known !== 0) return;
+  bucketOfStart[start] = buckets.length;
+  buckets.push(bucket);
 }
 
-function findCandidates(text: string, always: Uint8Array, { bucketOfPair, buckets }: Starts): Uint8Array {
+function findCandidates(text: string, always: Uint8Array, { bucketOfStart, buckets }: Starts): Uint8Array {
   const found = always.slice();
   const bytes = encoder.encode(text);
+  let [first, second] = [bytes[0] ?? 0, bytes[1] ?? 0];
   for (let at = 0; at < bytes.length - 2; at += 1) {
-    const number = bucketOfPair[pairAt(bytes, at)] ?? 0;
+    const third = bytes[at + 2] ?? 0;
+    const number = bucketOfStart[hashOf(first, second, third)] ?? 0;
+    first = second;
+    second = third;
     if (number === 0) continue;
     for (const entry of buckets[number] ?? []) {
       if (found[entry.id] === 0 && standsAt(bytes, at, entry.bytes)) found[entry.id] = 1;
@@ -75,14 +81,17 @@ function findCandidates(text: string, always: Uint8Array, { bucketOfPair, bucket
 
 const encoder = new TextEncoder();
 
-/** The first two bytes are known to be there. */
 function standsAt(bytes: Uint8Array, at: number, literal: Uint8Array): boolean {
-  for (let offset = 2; offset < literal.length; offset += 1) {
+  // Backwards, for texts that begin alike differ at their ends.
+  for (let offset = literal.length - 1; offset >= 0; offset -= 1) {
     if (bytes[at + offset] !== literal[offset]) return false;
   }
   return true;
 }
 
-function pairAt(bytes: Uint8Array, at: number): number {
-  return (bytes[at] ?? 0) * 256 + (bytes[at + 1] ?? 0);
+const hashSize = 32_768;
+
+/** A collision only costs a comparison. */
+function hashOf(first: number, second: number, third: number): number {
+  return (first * 1021 + second * 61 + third) & (hashSize - 1);
 }
