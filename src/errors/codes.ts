@@ -18,11 +18,13 @@ export const origins = [
   'config',
 ] as const;
 
+/** One of `origins`. */
 export type Origin = (typeof origins)[number];
 
 /** How far a failure reaches: from 'the same step may be tried again' to 'the run is broken'. */
 export const severities = ['retriable', 'replanning', 'critical', 'fatal'] as const;
 
+/** One of `severities`; see `severityOf`. */
 export type Severity = (typeof severities)[number];
 
 interface Traits {
@@ -62,6 +64,7 @@ const everywhere: readonly [Origin, ...Origin[]] = [
   ...origins.filter((origin) => origin !== 'agent'),
 ];
 
+/** The facts of every code. `severity` holds where a failure is not retryable: ask `severityOf`. */
 // prettier-ignore
 export const failureTraits = {
   AUTHENTICATION_ERROR:    { retryable: false, severity: 'critical',   httpStatus: 502, exitCode: exitCodes.credentials,  origins: modelSide },
@@ -97,6 +100,8 @@ export const failureTraits = {
   UNKNOWN:                 { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.unknown,      origins: everywhere },
 } as const satisfies Record<string, Traits>;
 
+/** What happened, from the closed list. A `switch` over it can be exhaustive. */
 export type FailureCode = keyof typeof failureTraits;
 
+/** Every code, in the order of the table. */
 export const failureCodes = Object.keys(failureTraits) as readonly FailureCode[]; // Object.keys loses the key type.

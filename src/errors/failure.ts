@@ -9,14 +9,17 @@ import type { FailureCode, Origin, Severity } from './codes.ts';
 
 /** How far the attempt had come. After `connect` the other side may have acted. */
 export const phases = ['connect', 'headers', 'body', 'parse', 'execute', 'commit'] as const;
+/** One of `phases`. */
 export type Phase = (typeof phases)[number];
 
 /** Whether the attempt may have changed something outside. */
 export const sideEffects = ['none', 'possible', 'certain'] as const;
+/** One of `sideEffects`. */
 export type SideEffect = (typeof sideEffects)[number];
 
 /** What decided the code: `declared` by whoever made the failure, or the kind of evidence it was read from. */
 export const classifiers = ['declared', 'type', 'code', 'status', 'errno', 'wording'] as const;
+/** One of `classifiers`. */
 export type ClassifiedBy = (typeof classifiers)[number];
 
 /** Who answered, as far as known. */

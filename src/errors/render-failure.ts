@@ -8,6 +8,7 @@ import type { Failure } from './failure.ts';
 /** Who reads it. */
 export type Audience = 'person' | 'model' | 'developer';
 
+/** What the failure itself does not know. */
 export interface RenderOptions {
   /** Whether the runtime goes on by itself. By default as far as the failure allows it; `false` once it has given up. */
   readonly retrying?: boolean;
