@@ -115,7 +115,7 @@ export const contentWording: readonly WordingRule[] = [
   ]),
 ];
 
-/** Only the output parameter is wrong: nothing to compact. Stands before the window, whose words it borrows. */
+/** Only the output parameter is wrong: nothing to compact. Stands behind the window's own phrases, whose words it borrows. */
 // prettier-ignore
 export const outputParameterWording: readonly WordingRule[] = [
   ...phrases({ code: 'INVALID_REQUEST', overrides: true }, [
