@@ -82,6 +82,11 @@ export const providerWording: Readonly<Record<string, readonly WordingRule[]>> =
       [/(?:将在|限额|额度).{0,40}重置/, '已达到 5 小时的使用上限。您的限额将在 2026-09-09 05:38:28 重置。'],
     ]),
   ],
+  fireworks: [
+    ...phrases({ code: 'RATE_LIMITED', overrides: true }, [
+      [/exceeded your usage limits/, 'You have exceeded your usage limits. Please try again later.'],
+    ]),
+  ],
   cerebras: [
     ...phrases({ code: 'OVERLOADED', overrides: true }, [
       [/high traffic/, "We're experiencing high traffic right now! Please try again soon."],

@@ -44,6 +44,7 @@ export const toolWording: readonly WordingRule[] = [
     [/unexpected tool.?call/, 'Unexpected tool call: the request declared no tools.'],
     [/invalid (?:sequence|output) as part of tooluse/, 'Model produced invalid sequence as part of ToolUse.'],
     [/did not call a tool/, 'Tool choice is required, but model did not call a tool'],
+    [/no valid tool call/, 'No valid tool call or response generated'],
     [/invalid arguments for tool|invalidtoolargumentserror/, 'AI_InvalidToolArgumentsError: Invalid arguments for tool search'],
     [/call(?:ed)? (?:an )?(?:unavailable|unknown|undefined|nonexistent|non-existent) (?:tool|function)/, "Model tried to call unavailable tool 'search_docs'."],
     [/no such tool/, 'Error: No such tool available: web_fetch'],
@@ -61,6 +62,9 @@ export const toolWording: readonly WordingRule[] = [
 /** A parameter named by the provider as wrong. Stands before all that its name might remind of: 'Unknown parameter: safety_settings'. */
 // prettier-ignore
 export const complaintWording: readonly WordingRule[] = [
+  ...phrases({ code: 'INVALID_RESPONSE', overrides: true }, [
+    [/no valid response generated/, 'no valid response generated'],
+  ]),
   ...phrases({ code: 'MODEL_NOT_FOUND', overrides: true }, [
     [/is not a valid model\b/, 'overload-1 is not a valid model ID'],
   ]),

@@ -12,9 +12,10 @@ export const brokenWording: readonly WordingRule[] = [
     [/json parse error/, 'SyntaxError: JSON Parse error: Unterminated string'],
     [/missing field .{0,60} at line \d/, 'missing field `choices` at line 1 column 42'],
     [/json error:/, 'json error: trailing characters after column 8'],
+    [/did not match any variant|invalid stream payload/, 'data did not match any variant of untagged enum StreamingCompletionChunk'],
     [/content-encodings in response|incorrect header check|invalid (?:distance|stored block|block type|gzip)/, 'incorrect header check'],
     [/does not match the http\/|parse error: (?:expected|invalid|header|missing)|invalid header value char/, 'Parse Error: Expected HTTP/, RTSP/ or ICE/'],
-    [/no object generated|no valid response generated/, 'AI_NoObjectGeneratedError: No object generated: response did not match schema.'],
+    [/no object generated/, 'AI_NoObjectGeneratedError: No object generated: response did not match schema.'],
     [/kind: decode|expected value.{0,20}line:? \d/, 'reqwest::Error { kind: Decode, source: Error("expected value", line: 1, column: 1) }'],
   ]),
   ...phrases({ code: 'NETWORK_ERROR', retryable: false, overrides: true }, [
