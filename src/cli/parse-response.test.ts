@@ -29,6 +29,11 @@ const cases: readonly Case[] = [
     text: 'HTTP/1.1 429 Too Many Requests\r\nRetry-After: 20\r\n\r\n{"error":{}}\r\n',
     seen: rateLimited,
   },
+  {
+    name: 'what curl -v prints',
+    text: '* Connected to x\n> POST /v1 HTTP/2\n> authorization: Bearer x\n>\n< HTTP/2 429 \n< retry-after: 20\n<\n{ [12 bytes data]\n{"error":{}}',
+    seen: rateLimited,
+  },
   { name: 'HTTP/2', text: 'HTTP/2 429 \nretry-after: 20\n\n{"error":{}}', seen: rateLimited },
   {
     name: 'a paste that lost its blank line',

@@ -3,13 +3,23 @@ import { headerRecord } from './observation.ts';
 import type { Observation } from './observation.ts';
 
 /**
- * Reads what someone pasted: a raw HTTP response as `curl -i` prints it, a case of the error corpus, a bare body, or an
+ * Reads what someone pasted: a raw HTTP response as `curl -i` or `curl -v` prints it, a case of the error corpus, a bare body, or an
  * SDK's error text. Never throws; whatever is none of the others is an error text. Empty where there is only blank space.
  */
 export function parseResponse(pasted: string): Observation {
-  const text = pasted.replaceAll(/\r\n?/g, '\n').trim();
+  const text = fromVerbose(pasted.replaceAll(/\r\n?/g, '\n').trim());
   if (text === '') return {};
   return parseRaw(text) ?? parseCase(text) ?? (isBody(text) ? { body: text } : { message: text });
+}
+
+/** What `curl -v` prints: `<` before each line of the head, `>` before the request, `*` before its own remarks. */
+function fromVerbose(text: string): string {
+  if (!/^< HTTP\//m.test(text)) return text;
+  const lines = text.split('\n').filter((line) => !/^(?:[*>}{](?: |$))/.test(line));
+  return lines
+    .map((line) => line.replace(/^<(?: |$)/, ''))
+    .join('\n')
+    .trim();
 }
 
 function isBody(text: string): boolean {

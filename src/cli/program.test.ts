@@ -63,6 +63,7 @@ describe('a wrong command line', () => {
     ['Unknown command "zzz". Type: rerail --help', ['help', 'zzz']],
     ['Unknown option "--verison". Did you mean --version?', ['--verison']],
     ['Unknown option "--sttus". Did you mean --status?', ['classify', '--sttus', '1']],
+    ['Option "--json" takes no value. Type', ['classify', '--json=1']],
     ['Unknown option "--key". Type', ['classify', '--key=hunter2hunter2']],
     ['Option "--status <code>" needs a value. Type', ['classify', '--status']],
     ['--body needs a value, but --json follows it. Type', ['classify', '--body', '--json']],

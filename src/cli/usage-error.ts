@@ -42,6 +42,7 @@ function refusal(code: string, { text, argv }: Refused): string {
   if (code === 'commander.help') return `Unknown command ${quote(argv[1] ?? '')}`;
   const plain = text
     .replace(/^error: /, '')
+    .replace(/^unknown option '(--(?:json|exit-code|help))=.*$/s, "option '$1' takes no value")
     .replace(/^(unknown option '[^'=]*)=.*$/s, "$1'")
     .replace(/^(option '.*') argument missing$/s, '$1 needs a value');
   return withQuotes(plain.charAt(0).toUpperCase() + plain.slice(1));
