@@ -24,11 +24,10 @@ export function quote(typed: string): string {
 /** What the parser of the command line refused, in our words: one line, quotes and a command to type. */
 export function refusedUsage(error: CommanderError, argv: readonly string[]): RerailError {
   const [first = '', suggestion] = error.message.split('\n(', 2);
-  const nearest = suggestion === undefined ? '' : `${suggestion.replace(/\)$/, '')} `;
-  return usageError({
-    message: refusal(error.code, { text: first, argv }),
-    hint: `${nearest}${nextStep(error.code, argv)}`,
-  });
+  const message = refusal(error.code, { text: first, argv });
+  const isKnown = suggestion === undefined || message.endsWith('takes no value');
+  const nearest = isKnown ? '' : `${suggestion.replace(/\)$/, '')} `;
+  return usageError({ message, hint: `${nearest}${nextStep(error.code, argv)}` });
 }
 
 interface Refused {
