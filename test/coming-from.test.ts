@@ -360,7 +360,7 @@ describe('what rows claim and no other test shows', () => {
     ['INVALID_REQUEST', { status: 400 }, false],
     ['NETWORK_ERROR', { code: 'ECONNREFUSED' }, true],
     ['UNKNOWN', {}, false],
-    ['OVERLOADED', { status: 503 }, true],
+    ['OVERLOADED', { status: 529 }, true],
     ['SERVER_ERROR', { status: 500 }, true],
   ])('an embedding fails in the same codes as a model, in its own family: %s', (code, fields, retryable) => {
     const thrown = Object.assign(new Error('it broke'), fields);

@@ -134,11 +134,11 @@ function toNumber(digits: string | undefined): number {
 }
 
 const advice =
-  /,? (?:which )?(?:may|might|could) (?:indicate|be|mean|have)\b[^.!?|]{0,300}|(?:^|[.!?;|] )(?:please (?!retry|try|wait|slow)|visit |see |for more|to learn|learn more|contact |if you|you can |you may |need more|upgrade |consider |read more|refer to|go to|check |try (?!again))[^.!?|]{0,300}(?:[.!?](?= |$)|(?=\|)|$)/g;
+  /,? (?:which )?(?:may|might|could) (?:indicate|be|mean|have)\b[^.!?|]{0,300}|(?:^|[.!?;|·] )(?:please (?!retry|try|wait|slow)|visit |see |for more|to learn|learn more|contact |if you|you can |you may |need more|upgrade |consider |read more|refer to|go to|check |try (?!again))[^.!?|]{0,300}(?:[.!?](?= |$)|(?=\|)|$)/g;
 
 /** What happened, without what the provider advises: 'please add a payment method' does not make a rate limit a bill. */
 function withoutAdvice(text: string): string {
-  return /[.!?;|] /.test(text) ? text.replaceAll(advice, '. ').trim() : text;
+  return /[.!?;|·] /.test(text) ? text.replaceAll(advice, '. ').trim() : text;
 }
 
 /** Node's own words for an answer that stopped half way. */

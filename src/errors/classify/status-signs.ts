@@ -19,7 +19,6 @@ const signs: Readonly<Record<number, Sign>> = {
   498: { code: 'OVERLOADED' }, // Groq: flex capacity exceeded.
   499: { code: 'CANCELLED' },
   501: { code: 'INVALID_REQUEST' }, // Not implemented will not be implemented by waiting.
-  503: { code: 'OVERLOADED' },
   504: { code: 'TIMEOUT' },
   522: { code: 'TIMEOUT' },
   524: { code: 'TIMEOUT' },

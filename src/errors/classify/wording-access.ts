@@ -110,6 +110,8 @@ export const authWording: readonly WordingRule[] = [
     [/unauthenticated/, 'UNAUTHENTICATED: the request carried no identity.'],
     [/not authenticated/, 'Not authenticated'],
     [/credential is unavailable|no underlying credential/, 'EnvironmentCredential is unavailable. No underlying credential could be used.'],
+    [/authorization header is (?:badly|mal|invalid|missing)/, 'bad request: Authorization header is badly formatted'],
+    [/illegal header value bbearer|did not find \w{1,40}_api_key/, "Illegal header value b'Bearer '"],
     [/unregistered callers/, "Method doesn't allow unregistered callers. Please use API Key."],
     [/must be a member of an organization/, 'You must be a member of an organization to use the API.'],
     [/api.?key (?:client )?(?:option|environment variable) must be set/, 'The api_key client option must be set by passing api_key or by an environment variable'],

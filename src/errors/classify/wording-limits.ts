@@ -134,6 +134,7 @@ export const overloadWording: readonly WordingRule[] = [
     [/\boverload/, 'Overloaded'],
     [/capacity is (?:currently )?(?:insufficient|not available)/, 'Flex processing capacity is currently insufficient. You were not charged.'],
     [/reset reason: overflow/, 'upstream connect error or disconnect/reset before headers. reset reason: overflow'],
+    [/负载.{0,6}(?:高|饱和|已达|过大|过载)/, '当前分组上游负载已饱和，请稍后再试'],
     [/(?:high|heavy|increased|peak|unusual|unexpected) (?:demand|load|traffic)/, 'The system is currently experiencing high demand and cannot process your request.'],
     [/(?:at|over|no|of|lack of|insufficient|out of|limited|max(?:imum)?) capacity\b(?! on this model)/, 'llama-demo is currently over capacity. Please try again and back off exponentially.'],
     [/capacity (?:is )?(?:exceeded|exhausted|unavailable|limit|constraint|temporarily)/, 'Service tier capacity exceeded for this model.'],
@@ -146,15 +147,12 @@ export const overloadWording: readonly WordingRule[] = [
   ...phrases({ code: 'OVERLOADED' }, [
     [/too many connections/, 'Too many connections, please wait before trying again.'],
     [/(?:temporarily|currently|is) unavailable(?! (?:in your|for your|to|on your))/, 'The model is temporarily unavailable. Please retry.'],
-    [/service unavailable/, 'Service Unavailable'],
     [/server (?:is )?temporarily limiting/, 'Server is temporarily limiting requests (not your usage limit)'],
     [/is unable to process your request\.?(?:$| \|)/, 'Bedrock is unable to process your request.'],
-    [/no healthy (?:upstream|deployment)/, 'no healthy upstream'],
     [/queue (?:is )?(?:full|exceeded)/, 'The request queue is full.'],
     [/try again (?:later|shortly).{0,40}capacity/, 'Please try again later, the cluster has no spare capacity.'],
     [/访问量过大/, '该模型当前访问量过大，请您稍后再试'],
     [/繁忙/, '系统繁忙，请稍后再试'],
-    [/负载.{0,6}(?:高|饱和|已达|过大|过载)/, '当前分组上游负载已饱和，请稍后再试'],
   ]),
 ];
 

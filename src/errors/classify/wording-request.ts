@@ -18,6 +18,8 @@ export const toolWording: readonly WordingRule[] = [
     [/(?:insufficient|missing) tool messages/, '(insufficient tool messages following tool_calls message)'],
     [/role:? tool must be a (?:response|reply)/, 'Messages with role: tool must be a reply to a tool call.'],
     [/must be a response to a (?:preceding|preceeding) message with tool_calls/, "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."],
+    [/tool use concurrency/, 'API Error: 400 due to tool use concurrency issues.'],
+    [/tool results? (?:is|are) missing for/, 'AI_MissingToolResultsError: Tool result is missing for tool call call_demo.'],
     [/tool_call_id.{0,40}(?:not found|did not have|does not (?:exist|match)|missing|invalid)/, 'Invalid request: tool_call_id call_a7 is not found'],
     [/did not have response messages/, 'The following tool_call_ids did not have response messages: call_a1'],
     [/no tool (?:output|call|result)s? found for/, 'No tool output found for function call call_a2.'],
@@ -44,6 +46,7 @@ export const toolWording: readonly WordingRule[] = [
     [/unexpected tool.?call/, 'Unexpected tool call: the request declared no tools.'],
     [/invalid (?:sequence|output) as part of tooluse/, 'Model produced invalid sequence as part of ToolUse.'],
     [/did not call a tool/, 'Tool choice is required, but model did not call a tool'],
+    [/invalid (?:json )?input for tool|tool \S+ not found in agent/, 'Invalid JSON input for tool search'],
     [/no valid tool call/, 'No valid tool call or response generated'],
     [/invalid arguments for tool|invalidtoolargumentserror/, 'AI_InvalidToolArgumentsError: Invalid arguments for tool search'],
     [/call(?:ed)? (?:an )?(?:unavailable|unknown|undefined|nonexistent|non-existent) (?:tool|function)/, "Model tried to call unavailable tool 'search_docs'."],
@@ -71,6 +74,7 @@ export const complaintWording: readonly WordingRule[] = [
   ...phrases({ code: 'INVALID_REQUEST', overrides: true }, [
     [/(?:unknown|unsupported|unrecognized|unexpected) (?:request )?(?:parameter|argument|field|property|keyword|option)s?\b|invalid (?:option|proxy url|base url)/, "Unrecognized request argument supplied: moderation"],
     [/invalid value(?:: | at | for )/, "Invalid value: 'unsafe'. Supported values are: 'low' and 'high'."],
+    [/must not be empty|unexpected endpoint or method/, 'Invalid prompt: messages must not be empty'],
     [/unknown name\b|is unsupported\b/, 'Invalid JSON payload received. Unknown name "throttle" at \'generation_config\': Cannot find field.'],
     [/(?:failed|unable|could not) (?:to )?(?:download|fetch|retrieve) (?:\w+ ){0,3}(?:image|file|url|media|document)/, 'Failed to download image: the remote server responded with 429 Too Many Requests.'],
     [/invalid image url|(?:tool list from|communicating with) mcp server/, 'Error retrieving tool list from MCP server: deepwiki. Http status code: 401 (Unauthorized)'],
@@ -210,13 +214,14 @@ export const sizeWording: readonly WordingRule[] = [
 // prettier-ignore
 export const modelWording: readonly WordingRule[] = [
   ...phrases({ code: 'MODEL_NOT_FOUND' }, [
-    [/(?:model|deployment|endpoint)s?[:/]? ?(?:[^{.]|\.(?! )){0,80}?(?:does not exist|doesnt exist|do(?:es)? not exist|not exist\b|(?:was |is |were |could )?not (?:be )?found|no longer (?:available|supported|exists)|(?:has been|is|was) (?:decommissioned|deprecated|retired|removed|shut down|sunset|discontinued)|is not (?:a valid model|available|supported(?! (?:for|with|when|in combination))|served|registered|deployed|enabled)|isnt available|unavailable for|not a supported model)/, 'The model `gpt-5.2-proo` does not exist or you do not have access to it.'],
+    [/\b(?:model|deployment|endpoint)s?\b[:/]? ?(?:[^{.]|\.(?! )){0,80}?(?:does not exist|doesnt exist|do(?:es)? not exist|not exist\b|(?:was |is |were |could )?not (?:be )?found|no longer (?:available|supported|exists)|(?:has been|is|was) (?:decommissioned|deprecated|retired|removed|shut down|sunset|discontinued)|is not (?:a valid model|available|supported(?! (?:for|with|when|in combination))|served|registered|deployed|enabled)|isnt available|unavailable for|not a supported model)/, 'The model `gpt-5.2-proo` does not exist or you do not have access to it.'],
     [/(?:unknown|invalid|unsupported|no such|non-serverless|unrecognized|not found the|unrecognised) model/, 'Unknown Model, please check the model code.'],
     [/model.{0,60}end of (?:its )?life/, 'This model version has reached the end of its life.'],
     [/could not resolve the foundation model/, 'Could not resolve the foundation model from the given identifier.'],
     [/version \S{1,80} does not exist/, 'Version v9 does not exist'],
     [/specified version does not exist/, "The specified version does not exist (or perhaps you don't have permission to use it?)"],
     [/too large to be loaded automatically/, 'The model demo/large is too large to be loaded automatically (137GB > 10GB).'],
+    [/may not exist or you may not have access|model is not supported when using/, "There's an issue with the selected model. It may not exist or you may not have access to it."],
     [/model (?:was )?unloaded/, 'Model unloaded by user.'],
     [/no endpoints found/, 'No endpoints found for acme/demo-9.'],
     [/no models? (?:loaded|available|found)/, 'No models loaded. Please load a model in the developer page.'],
@@ -237,6 +242,7 @@ export const clearParameterWording: readonly WordingRule[] = [
   ...phrases({ code: 'INVALID_REQUEST', overrides: true }, [
     [/parse the json body of your request/, 'We could not parse the JSON body of your request.'],
     [/array too long/, "Invalid 'tools': array too long. Expected an array with maximum length 128"],
+    [/is password protected|response exceeded the \d+ output token/, 'PDF is password protected.'],
     [/\bno (?:assistant|thread|file|response|batch|run|vector store)s? found/, 'No assistant found with id asst_demo.'],
     [/no such (?:file|assistant|thread|batch|response) /, 'No such File object: file-demo'],
     [/only supported in v1/, 'This model is only supported in v1/responses and not in v1/chat/completions.'],
@@ -271,7 +277,7 @@ export const clearParameterWording: readonly WordingRule[] = [
   ...phrases({ code: 'SERVER_ERROR', overrides: true }, [
     [/failed to get response from provider/, 'Failed to get response from provider'],
     [/error was encountered while running the model|post predict:/, 'an error was encountered while running the model: unexpected EOF'],
-    [/model has crashed/, 'The model has crashed without additional information. (Exit code: 6)'],
+    [/model has (?:unloaded or )?crashed/, 'The model has crashed without additional information. (Exit code: 6)'],
     [/an error occurred while processing your request/, 'An error occurred while processing your request. You can retry your request.'],
     [/the server had an error (?:while )?processing/, 'The server had an error while processing your request. Sorry about that!'],
   ]),

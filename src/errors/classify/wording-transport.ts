@@ -16,15 +16,19 @@ export const brokenWording: readonly WordingRule[] = [
     [/content-encodings in response|incorrect header check|invalid (?:distance|stored block|block type|gzip)/, 'incorrect header check'],
     [/does not match the http\/|parse error: (?:expected|invalid|header|missing)|invalid header value char/, 'Parse Error: Expected HTTP/, RTSP/ or ICE/'],
     [/no object generated/, 'AI_NoObjectGeneratedError: No object generated: response did not match schema.'],
+    [/could not parse llm output/, 'OutputParserException: Could not parse LLM output'],
     [/kind: decode|expected value.{0,20}line:? \d/, 'reqwest::Error { kind: Decode, source: Error("expected value", line: 1, column: 1) }'],
   ]),
   ...phrases({ code: 'NETWORK_ERROR', retryable: false, overrides: true }, [
     [/wrong version number/, 'write EPROTO error:0A00010B:SSL routines:ssl3_get_record:wrong version number'],
+    [/invalid peer certificate|unknownissuer|err_cert_/, 'client error (Connect): invalid peer certificate: UnknownIssuer'],
+    [/connect tunnel failed|tunnel connection failed/, 'curl: (56) CONNECT tunnel failed, response 403'],
     [/proxy response \(407\)/, 'Proxy response (407) !== 200 when HTTP Tunneling'],
     [/proxy authentication required/, 'Tunnel connection failed: 407 Proxy Authentication Required'],
   ]),
   ...phrases({ code: 'NETWORK_ERROR', overrides: true }, [
     [/error sending request/, 'stream disconnected before completion: error sending request for url'],
+    [/header parser received no bytes|prematurely closed before response/, 'java.io.IOException: HTTP/1.1 header parser received no bytes'],
     [/proxy response \((?!407)/, 'Proxy response (502) !== 200 when HTTP Tunneling'],
   ]),
   ...phrases({ code: 'CANCELLED', overrides: true }, [
@@ -45,6 +49,10 @@ export const brokenWording: readonly WordingRule[] = [
     [/payload is not completed/, 'Response payload is not completed: TransferEncodingError'],
     [/stream error: stream id/, 'stream error: stream ID 3; INTERNAL_ERROR; received from peer'],
     [/response ended prematurely/, 'HttpIOException: The response ended prematurely. (ResponseEnded)'],
+    [/prematurely closed during response/, 'PrematureCloseException: Connection prematurely closed DURING response'],
+    [/incompleteread\((?!0 )|connection broken: /, "ProtocolError: ('Connection broken: IncompleteRead(512 bytes read)')"],
+    [/stream has been aborted/, 'stream has been aborted'],
+    [/error in input stream/, 'TypeError: Error in input stream'],
   ]),
 ];
 
@@ -240,6 +248,8 @@ export const outageWording: readonly WordingRule[] = [
   ...phrases({ code: 'SERVER_ERROR', overrides: true }, [
     [/due to an internal (?:server )?error/, 'Could not validate credentials due to an internal error.'],
     [/(?:system|service|backend) is (?:currently )?down\b/, 'The content filtering system is down.'],
+    [/llama_decode returned/, 'RuntimeError: llama_decode returned -3'],
+    [/no healthy upstream|no server is available to handle|failure to get a peer|unable to determine ip address/, 'no healthy upstream'],
   ]),
   ...phrases({ code: 'OVERLOADED', overrides: true }, [
     [/(?:system|service|backend) (?:is )?(?:temporarily|currently) unavailable/, 'The auth service is temporarily unavailable.'],
