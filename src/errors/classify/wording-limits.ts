@@ -146,7 +146,7 @@ export const overloadWording: readonly WordingRule[] = [
   ]),
   ...phrases({ code: 'OVERLOADED' }, [
     [/too many connections/, 'Too many connections, please wait before trying again.'],
-    [/(?:temporarily|currently|is) unavailable(?! (?:in your|for your|to|on your))/, 'The model is temporarily unavailable. Please retry.'],
+    [/(?:temporarily|currently|is) unavailable(?! (?:in your|for your|to|on your|now))/, 'The model is temporarily unavailable. Please retry.'],
     [/server (?:is )?temporarily limiting/, 'Server is temporarily limiting requests (not your usage limit)'],
     [/is unable to process your request\.?(?:$| \|)/, 'Bedrock is unable to process your request.'],
     [/queue (?:is )?(?:full|exceeded)/, 'The request queue is full.'],

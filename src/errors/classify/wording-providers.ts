@@ -6,6 +6,9 @@ import type { WordingRule } from './verdict.ts';
 /** Google says 'quota' and 'billing' for every allowance; what follows tells which. */
 // prettier-ignore
 export const googleWording: readonly WordingRule[] = [
+  ...phrases({ code: 'CONTEXT_LENGTH_EXCEEDED', overrides: true }, [
+    [/token count is \d+ but/, 'Unable to submit request because the input token count is 1203345 but model only supports up to 1048576.'],
+  ]),
   ...phrases({ code: 'OVERLOADED', overrides: true }, [
     [/out of capacity/, 'Unable to submit request because the service is temporarily out of capacity.'],
   ]),
@@ -15,7 +18,7 @@ export const googleWording: readonly WordingRule[] = [
     [/(?:quota|limit|exceed|exhaust).{0,400}per day/, "Quota exceeded for quota metric 'Queries' and limit 'Queries per day'."],
     [/requests_per_project_per_day/, 'Quota exceeded for limit generate_requests_per_project_per_day.'],
     [/prepayment/, 'Your prepayment credits are depleted.'],
-    [/quota will reset after/, 'You have exhausted your capacity on this model. Your quota will reset after 3h12m5s.'],
+    [/quota will reset after \d{1,4}[dhm]/, 'You have exhausted your capacity on this model. Your quota will reset after 3h12m5s.'],
     [/\bdaily (?:limit|quota|request)/, 'You have reached your daily quota for gemini-2.5-pro.'],
   ]),
   ...phrases({ code: 'RATE_LIMITED', overrides: true }, [
@@ -66,8 +69,11 @@ export const providerWording: Readonly<Record<string, readonly WordingRule[]>> =
     ]),
   ],
   dashscope: [
+    ...phrases({ code: 'QUOTA_EXCEEDED', overrides: true }, [
+      [/(?:week|hour|month) allocated quota exceeded/, 'week allocated quota exceeded.'],
+    ]),
     ...phrases({ code: 'RATE_LIMITED', overrides: true }, [
-      [/(?<!free )allocated quota exceeded/, 'Allocated quota exceeded, please increase your quota limit.'],
+      [/(?<!free |week |hour |month )allocated quota exceeded/, 'Allocated quota exceeded, please increase your quota limit.'],
       [/exceeded your current quota/, 'You exceeded your current quota for qwen-plus.'],
     ]),
   ],

@@ -18,6 +18,7 @@ export const toolWording: readonly WordingRule[] = [
     [/(?:insufficient|missing) tool messages/, '(insufficient tool messages following tool_calls message)'],
     [/role:? tool must be a (?:response|reply)/, 'Messages with role: tool must be a reply to a tool call.'],
     [/must be a response to a (?:preceding|preceeding) message with tool_calls/, "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."],
+    [/unexpected tool call id/, 'Unexpected tool call id abc123def in tool results'],
     [/tool use concurrency/, 'API Error: 400 due to tool use concurrency issues.'],
     [/tool results? (?:is|are) missing for/, 'AI_MissingToolResultsError: Tool result is missing for tool call call_demo.'],
     [/tool_call_id.{0,40}(?:not found|did not have|does not (?:exist|match)|missing|invalid)/, 'Invalid request: tool_call_id call_a7 is not found'],
@@ -70,6 +71,7 @@ export const complaintWording: readonly WordingRule[] = [
   ]),
   ...phrases({ code: 'MODEL_NOT_FOUND', overrides: true }, [
     [/is not a valid model\b/, 'overload-1 is not a valid model ID'],
+    [/\bunknown model\b/, 'invalid params, unknown model demo-9 (2013)'],
   ]),
   ...phrases({ code: 'INVALID_REQUEST', overrides: true }, [
     [/(?:unknown|unsupported|unrecognized|unexpected) (?:request )?(?:parameter|argument|field|property|keyword|option)s?\b|invalid (?:option|proxy url|base url)/, "Unrecognized request argument supplied: moderation"],
@@ -108,6 +110,7 @@ export const contentWording: readonly WordingRule[] = [
     [/blocked due to/, 'Text not available. Candidate was blocked due to RECITATION'],
     [/prompt injection/, 'Potential prompt injection detected in the last message.'],
     [/safety_check/, 'Failed check: SAFETY_CHECK_TYPE_BIO'],
+    [/reciting from copyrighted|finish.?reason(?: is|:) [34678]\b/, 'The model response did not complete successfully. Finish reason: 4.'],
     [/violat\w+ (?:\w+ )?usage guidelines/, 'Content violates usage guidelines. Team: demo'],
     [/finish_?reason.{0,4}(?:\w+\.)?(?:safety|recitation|prohibited_content|blocklist|spii|content_filter)/, 'Candidate finishReason: RECITATION'],
     [/rephrase (?:your|the) (?:prompt|request|question)/, "We can't answer this. Please rephrase your prompt."],
@@ -242,6 +245,7 @@ export const clearParameterWording: readonly WordingRule[] = [
   ...phrases({ code: 'INVALID_REQUEST', overrides: true }, [
     [/parse the json body of your request/, 'We could not parse the JSON body of your request.'],
     [/array too long/, "Invalid 'tools': array too long. Expected an array with maximum length 128"],
+    [/should be with role/, "First content should be with role 'user', got model"],
     [/is password protected|response exceeded the \d+ output token/, 'PDF is password protected.'],
     [/\bno (?:assistant|thread|file|response|batch|run|vector store)s? found/, 'No assistant found with id asst_demo.'],
     [/no such (?:file|assistant|thread|batch|response) /, 'No such File object: file-demo'],
