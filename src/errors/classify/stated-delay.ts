@@ -1,8 +1,8 @@
 import type { DelayField } from './collector.ts';
 import { fieldDelay } from './delay-fields.ts';
+import { wordDelay } from './delay-words.ts';
 import { believable, numericDelay, parseDuration } from './duration.ts';
 import type { Evidence } from './evidence.ts';
-import { wordDelay } from './delay-words.ts';
 import { parseDate } from './header-date.ts';
 import { resetHeaderDelay } from './reset-headers.ts';
 
@@ -24,10 +24,11 @@ export function statedDelay(evidence: Evidence, now: number | undefined): Stated
   if (stated !== undefined) return stated;
   const reset = resetHeaderDelay(evidence, clock);
   if (reset !== undefined) return { type: 'stated', ...reset };
-  const invalid = asked.find((delay) => delay !== undefined);
+  const inBody = bodyDelay(evidence.delays, clock);
+  if (inBody !== undefined) return inBody;
   const inWords = wordDelay(evidence.text, clock);
-  const said = inWords === undefined ? undefined : ({ type: 'stated', ...inWords } as const);
-  return bodyDelay(evidence.delays, clock) ?? said ?? invalid ?? { type: 'none' };
+  if (inWords !== undefined) return { type: 'stated', ...inWords };
+  return asked.find((delay) => delay !== undefined) ?? { type: 'none' };
 }
 
 /** The response's own clock: a date in a header is meant against it, not against ours. */
