@@ -77,7 +77,8 @@ export function believable(ms: number): number | undefined {
   return Number.isFinite(ms) && ms >= 0 && ms <= maxDelayMs ? Math.ceil(ms) : undefined;
 }
 
-const epochSeconds = 1e9;
+/** From here on a number of seconds is a date. */
+export const epochSeconds = 1e9;
 const epochMs = 1e12;
 
 /** A bare number: of seconds, or, where it is that large, an epoch in seconds or milliseconds against a clock. */

@@ -1,7 +1,7 @@
 import type { DelayField } from './collector.ts';
 import { fieldDelay } from './delay-fields.ts';
 import { wordDelay } from './delay-words.ts';
-import { believable, numericDelay, parseDuration } from './duration.ts';
+import { believable, epochSeconds, numericDelay, parseDuration } from './duration.ts';
 import type { Evidence } from './evidence.ts';
 import { parseDate } from './header-date.ts';
 import { resetHeaderDelay } from './reset-headers.ts';
@@ -15,13 +15,13 @@ export type StatedDelay =
 /** In order: `retry-after-ms`, `retry-after`, the reset header of the exhausted limit, a field of the body, its words. */
 export function statedDelay(evidence: Evidence, now: number | undefined): StatedDelay {
   const { headers } = evidence;
-  const clock = responseTime(headers, now);
   const asked = [
     retryAfterMsHeader(headers['retry-after-ms'] ?? headers['x-ms-retry-after-ms']),
-    retryAfterHeader(headers['retry-after'] ?? headers['x-retry-after'], clock),
+    retryAfterHeader(headers['retry-after'] ?? headers['x-retry-after'], () => responseTime(headers, now)),
   ];
   const stated = asked.find((delay) => delay?.type === 'stated');
   if (stated !== undefined) return stated;
+  const clock = responseTime(headers, now);
   const reset = resetHeaderDelay(evidence, clock);
   if (reset !== undefined) return { type: 'stated', ...reset };
   const inBody = bodyDelay(evidence.delays, clock);
@@ -46,16 +46,21 @@ function retryAfterMsHeader(value: string | undefined): StatedDelay | undefined 
   return delayOrInvalid('the header retry-after-ms', value, plainNumber(firstOf(value)));
 }
 
-function retryAfterHeader(value: string | undefined, clock: number | undefined): StatedDelay | undefined {
+/** Most are a few seconds; the clock is asked only for a date or an epoch. */
+function retryAfterHeader(
+  value: string | undefined,
+  clock: () => number | undefined,
+): StatedDelay | undefined {
   if (value === undefined) return undefined;
   const from = 'the header retry-after';
   const seconds = plainNumber(firstOf(value));
-  if (seconds !== undefined) return delayOrInvalid(from, value, numericDelay(seconds, clock));
+  if (seconds !== undefined && seconds < epochSeconds) return delayOrInvalid(from, value, seconds * 1000);
+  if (seconds !== undefined) return delayOrInvalid(from, value, numericDelay(seconds, clock()));
   const duration = parseDuration(value.trim().toLowerCase());
   if (duration !== undefined) return delayOrInvalid(from, value, duration);
-  const date = parseDate(value);
-  if (date === undefined || clock === undefined) return { type: 'invalid', from, value };
-  return delayOrInvalid(from, value, date - clock);
+  const [date, time] = [parseDate(value), clock()];
+  if (date === undefined || time === undefined) return { type: 'invalid', from, value };
+  return delayOrInvalid(from, value, date - time);
 }
 
 /** Two headers of the same name arrive joined: the first counts. A date holds a comma of its own. */
