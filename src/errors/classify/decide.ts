@@ -164,10 +164,12 @@ function wrongDocument({ isPage, status }: Evidence): Verdict | undefined {
 }
 
 function byWording(rules: readonly IndexedRule[], candidates: Uint8Array, text: string): Verdict | undefined {
-  const found = rules.find(({ rule, id }) => candidates[id] === 1 && rule.pattern.test(text));
-  if (found === undefined) return undefined;
-  // The rule's own sentence is quoted, not the text: words in lower case could hide a key from the redactor.
-  return verdictOf(found.rule, 'wording', `it reads like "${found.rule.example}"`);
+  for (const { rule, id } of rules) {
+    if (candidates[id] === 0 || !rule.pattern.test(text)) continue;
+    // The rule's own sentence is quoted, not the text: words in lower case could hide a key from the redactor.
+    return verdictOf(rule, 'wording', `it reads like "${rule.example}"`);
+  }
+  return undefined;
 }
 
 /** Where the provider's own code or the status says the same as its words, the structure gets the credit. */
