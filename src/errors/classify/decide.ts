@@ -1,30 +1,29 @@
+import type { ClassifiedBy } from '../failure.ts';
 import { signOfErrno } from './errno-signs.ts';
 import { coarseSignOfId, signOfId } from './error-ids.ts';
 import type { Evidence } from './evidence.ts';
 import { codedName, signOfName } from './name-signs.ts';
+import type { IndexedRule } from './rule-index.ts';
 import type { StatedDelay } from './stated-delay.ts';
 import { signOfStatus } from './status-signs.ts';
-import type { ClassifiedBy } from '../failure.ts';
-import type { IndexedRule } from './rule-index.ts';
 import type { Sign, Verdict } from './verdict.ts';
 import { wordingFor } from './wording.ts';
 
 /**
  * Decides what happened. The order is: what is specific before what is general, structure before words among equals.
  *
- * 1. what leaves no doubt: an abort, a proxy's refusal, headers, timers, a page; 2. sentences known to beat a coarser code, 3. the provider's own code,
- * 4. an errno, 5. other sentences, advice last, 6. the status, 7. a coarse code, 8. the name of a class, 9. single words.
- * Nothing left: `UNKNOWN`.
+ * 1. what leaves no doubt: an abort, a proxy's refusal, headers, timers, a page; 2. sentences known to beat a coarser code;
+ * 3. the provider's own code; 4. an errno; 5. other sentences, advice last; 6. the status; 7. a coarse code; 8. the name of
+ * a class; 9. single words. Nothing left: `UNKNOWN`.
  */
 export function decide(evidence: Evidence, delay: StatedDelay): Verdict {
   const verdict = withProgress(firstVerdict(evidence), evidence);
   if (verdict.code !== 'RATE_LIMITED' || delay.type === 'stated' || !isDaily(evidence.text)) return verdict;
-  return {
-    code: 'QUOTA_EXCEEDED',
-    retryable: undefined,
-    by: verdict.by,
-    because: `${verdict.because}; it is a daily allowance and no wait is stated`,
-  };
+  return verdictOf(
+    { code: 'QUOTA_EXCEEDED' },
+    verdict.by,
+    `${verdict.because}; it is a daily allowance and no wait is stated`,
+  );
 }
 
 /** A connection that broke after a good status had come broke in the middle of an answer. */
@@ -45,34 +44,33 @@ function firstVerdict(evidence: Evidence): Verdict {
   const wording = wordingFor(evidence);
   const core = withoutAdvice(evidence.text);
   const coded = byId(evidence);
-  const byNumber = byStatus(evidence);
-  const say = (rules: readonly IndexedRule[], text: string): Verdict | undefined =>
-    withStructure(byWording(rules, wording.candidates, text), coded ?? byNumber);
+  const errno = byErrno(evidence);
+  const fromStatus = byStatus(evidence);
+  const matching = (rules: readonly IndexedRule[], text: string): Verdict | undefined =>
+    withStructure(byWording(rules, wording.candidates, text), coded ?? fromStatus);
   const hasAdvice = core !== evidence.text;
   return (
     cancellation(evidence) ??
-    proxyRefusal(evidence) ??
+    proxyRefusal(evidence, fromStatus) ??
     planWindow(evidence) ??
-    timer(evidence) ??
+    timer(errno) ??
     neverFits(evidence) ??
     cutAnswer(evidence) ??
     wrongDocument(evidence) ??
-    say(wording.overriding, core) ??
+    matching(wording.overriding, core) ??
     coded ??
-    byErrno(evidence) ??
-    say(wording.plain, core) ??
+    errno ??
+    matching(wording.plain, core) ??
     // Where only the advice tells what happened: 'Please pass a valid API key.'
-    (hasAdvice ? (say(wording.overriding, evidence.text) ?? say(wording.plain, evidence.text)) : undefined) ??
-    byNumber ??
+    (hasAdvice
+      ? (matching(wording.overriding, evidence.text) ?? matching(wording.plain, evidence.text))
+      : undefined) ??
+    fromStatus ??
     byCoarseId(evidence) ??
     byName(evidence) ??
-    say(wording.faint, evidence.text) ??
-    emptyAnswer(evidence) ?? {
-      code: 'UNKNOWN',
-      retryable: undefined,
-      by: 'wording',
-      because: 'nothing in it is known',
-    }
+    matching(wording.faint, evidence.text) ??
+    emptyAnswer(evidence) ??
+    verdictOf({ code: 'UNKNOWN' }, 'wording', 'nothing in it is known')
   );
 }
 
@@ -84,16 +82,13 @@ function cancellation({ names, thrownName }: Evidence): Verdict | undefined {
 }
 
 /** The proxy wants credentials of its own: nothing reached the provider, and its key is not the matter. */
-function proxyRefusal({ status }: Evidence): Verdict | undefined {
-  return status === 407
-    ? verdictOf({ code: 'NETWORK_ERROR', retryable: false }, 'status', 'the status is 407')
-    : undefined;
+function proxyRefusal({ status }: Evidence, fromStatus: Verdict | undefined): Verdict | undefined {
+  return status === 407 ? fromStatus : undefined;
 }
 
 /** A client's own timer has a code of its own; `terminated` beside it only says what it did. */
-function timer(evidence: Evidence): Verdict | undefined {
-  const verdict = byErrno(evidence);
-  return verdict?.code === 'TIMEOUT' ? verdict : undefined;
+function timer(errno: Verdict | undefined): Verdict | undefined {
+  return errno?.code === 'TIMEOUT' ? errno : undefined;
 }
 
 /** A subscription's window is used up: Anthropic and Codex say so in headers of their own, whatever the body says. */
@@ -121,12 +116,11 @@ function neverFits({ text }: Evidence): Verdict | undefined {
   if (match === null) return undefined;
   const [limit, requested] = [toNumber(match[1]), toNumber(match[2])];
   if (!(requested > limit) || limit === 0) return undefined;
-  return {
-    code: 'REQUEST_TOO_LARGE',
-    retryable: undefined,
-    by: 'wording',
-    because: `one request of ${requested} is above the whole limit of ${limit}`,
-  };
+  return verdictOf(
+    { code: 'REQUEST_TOO_LARGE' },
+    'wording',
+    `one request of ${requested} is above the whole limit of ${limit}`,
+  );
 }
 
 function toNumber(digits: string | undefined): number {
@@ -144,12 +138,11 @@ function withoutAdvice(text: string): string {
 /** Node's own words for an answer that stopped half way. */
 function cutAnswer({ errnos, text }: Evidence): Verdict | undefined {
   if (!errnos.includes('ECONNRESET') || !/(?:^|\| )(?:error: )?aborted\b/.test(text)) return undefined;
-  return {
-    code: 'STREAM_INTERRUPTED',
-    retryable: undefined,
-    by: 'errno',
-    because: 'the connection was reset while the answer was read',
-  };
+  return verdictOf(
+    { code: 'STREAM_INTERRUPTED' },
+    'errno',
+    'the connection was reset while the answer was read',
+  );
 }
 
 /** A page with a good status is somebody else's: a login, a portal, a wrong base URL. Its words mean nothing to us. */
@@ -216,12 +209,11 @@ function byCoarseId({ ids, names }: Evidence): Verdict | undefined {
 /** A good status and still a failure: whatever came cannot have been an answer. */
 function emptyAnswer({ status }: Evidence): Verdict | undefined {
   if (status === undefined || status < 200 || status >= 400) return undefined;
-  return {
-    code: 'INVALID_RESPONSE',
-    retryable: undefined,
-    by: 'status',
-    because: `the status is ${status}, and nothing in the answer says what failed`,
-  };
+  return verdictOf(
+    { code: 'INVALID_RESPONSE' },
+    'status',
+    `the status is ${status}, and nothing in the answer says what failed`,
+  );
 }
 
 function byName({ names }: Evidence): Verdict | undefined {

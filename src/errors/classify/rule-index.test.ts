@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { gatherEvidence, normalise } from './evidence.ts';
+import { gatherEvidence } from './evidence.ts';
+import { normalise } from './normalise.ts';
 import { requiredLiterals } from './required-literals.ts';
 import { createRuleIndex } from './rule-index.ts';
 import type { WordingRule } from './verdict.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { normalise } from './evidence.ts';
+import { normalise } from './normalise.ts';
 import { tokenCounts } from './token-counts.ts';
 
 describe('tokenCounts()', () => {

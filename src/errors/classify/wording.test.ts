@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { classifyProviderFailure } from '../classify-provider-failure.ts';
 import { failureTraits } from '../codes.ts';
-import { normalise } from './evidence.ts';
+import { normalise } from './normalise.ts';
 import { allWording } from './wording.ts';
 
 const rules = allWording().map(({ provider, rule }) => {
@@ -48,7 +48,7 @@ describe('every wording rule', () => {
     expect(rules.filter(([, { provider }]) => provider !== '').length).toBeGreaterThan(5);
   });
 
-  it.each(rules)('holds for the sentence it was learnt from: %s', (_, { provider, rule }) => {
+  it.each(rules)('holds for its example: %s', (_, { provider, rule }) => {
     expect(normalise([rule.example])).toMatch(rule.pattern);
     const { code, retryable } = classifyProviderFailure({ provider, body: rule.example });
     expect({ code, retryable }).toEqual({
