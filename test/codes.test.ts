@@ -14,6 +14,11 @@ import {
   severityOf,
 } from '../src/errors/index.ts';
 import type { Failure, FailureCode } from '../src/errors/index.ts';
+import { callModel } from '../src/model/index.ts';
+import { createModelRegistry, resolveModel } from '../src/providers/index.ts';
+import { openai } from '../src/providers/openai/index.ts';
+import { scriptedModel } from '../src/testing/index.ts';
+import type { ScriptEntry } from '../src/testing/index.ts';
 
 // The first law: nothing counts until it is reached through the public API.
 
@@ -40,7 +45,9 @@ describe('every code has a producer', () => {
 
 describe('every code can be provoked through the public API', () => {
   /** One way to provoke each code. The compiler asks for a row as soon as a code is added. */
-  const provocations: Readonly<Record<FailureCode, () => Failure>> = {
+  const provocations: Readonly<Record<FailureCode, () => Failure | Promise<Failure>>> = {
+    PROVIDER_NOT_CONFIGURED: () => thrownFailure(() => openai('gpt-5.2', { environment: {} })),
+    PROVIDER_NOT_SUPPORTED: () => thrownFailure(() => resolveModel('bedrock:anthropic.claude')),
     AUTHENTICATION_ERROR: () => answer(401, { type: 'authentication_error', message: 'invalid x-api-key' }),
     PERMISSION_DENIED: () => classifyFailure(systemError('EACCES', 'permission denied'), 'tool'),
     MODEL_NOT_FOUND: () => answer(404, { type: 'not_found_error', message: 'model: claude-9' }),
@@ -62,6 +69,8 @@ describe('every code can be provoked through the public API', () => {
       answer(400, { code: 'unsupported_parameter', message: "Unsupported parameter: 'top_k'" }),
     INVALID_RESPONSE: () =>
       classifyProviderFailure({ status: 200, body: '<html><title>Welcome</title></html>' }),
+    EMPTY_RESPONSE: () => callFailure({ text: '' }),
+    OUTPUT_TRUNCATED: () => callFailure({ text: 'Once upon a', finish: 'length' }),
     STREAM_INTERRUPTED: () => classifyProviderFailure({ error: new TypeError('terminated') }),
     TOOL_CALL_INVALID: () => answer(400, { code: 'tool_use_failed', message: 'Failed to call a function.' }),
     TOOL_EXECUTION_ERROR: () => classifyFailure(new Error('it broke'), 'tool'),
@@ -80,6 +89,8 @@ describe('every code can be provoked through the public API', () => {
     STORAGE_LOCKED: () => classifyFailure(systemError('SQLITE_BUSY', 'database is locked'), 'storage'),
     STORAGE_FULL: () => classifyFailure(systemError('ENOSPC', 'no space left on device'), 'storage'),
     STORAGE_IO: () => classifyFailure(systemError('EIO', 'i/o error'), 'storage'),
+    ALREADY_REGISTERED: () => thrownFailure(() => createModelRegistry().register('openai', openai)),
+    NOT_REGISTERED: () => thrownFailure(() => resolveModel('antropic:claude-sonnet-5')),
     CONFIG_ERROR: () => classifyFailure(new Error('"maxTurns" must be positive, got -1'), 'config'),
     CANCELLED: () => classifyFailure(new DOMException('This operation was aborted', 'AbortError'), 'tool'),
     INTERNAL: () => classifyFailure(new TypeError('x is not a function'), 'agent'),
@@ -90,8 +101,8 @@ describe('every code can be provoked through the public API', () => {
     expect(Object.keys(provocations).toSorted()).toEqual([...failureCodes].toSorted());
   });
 
-  it.each(Object.entries(provocations))('%s', (code, provoke) => {
-    const failure = provoke();
+  it.each(Object.entries(provocations))('%s', async (code, provoke) => {
+    const failure = await provoke();
     expect(failure.code).toBe(code);
     const { origins } = failureTraits[failure.code];
     expect(origins).toContain(failure.origin);
@@ -188,7 +199,11 @@ describe('the table of codes', () => {
   });
 });
 
-const tables = new Set(['src/errors/codes.ts', 'src/errors/code-texts.ts']);
+const tables = new Set([
+  'src/errors/codes.ts',
+  'src/errors/code-texts.ts',
+  'src/resilience/recovery-routes.ts',
+]);
 
 /** The codes that no source mentions as a word of its own. Tables, comments, tests and their fixtures do not count. */
 function codesWithoutProducer(
@@ -228,4 +243,18 @@ function thrownBy(action: () => unknown): unknown {
     return error;
   }
   throw new Error('Expected the action to throw');
+}
+
+function thrownFailure(action: () => unknown): Failure {
+  const error = thrownBy(action);
+  if (!RerailError.isInstance(error)) throw new Error('Expected a RerailError', { cause: error });
+  return error.failure;
+}
+
+async function callFailure(entry: ScriptEntry): Promise<Failure> {
+  const model = scriptedModel([entry], { repeat: 'last' });
+  const messages = [{ role: 'user', content: 'Hello' }] as const;
+  const outcome = await callModel(model, { messages }, { policy: { retry: 'none' } });
+  if (outcome.type === 'success') throw new Error('Expected a failure');
+  return outcome.failure;
 }

@@ -10,6 +10,11 @@ import {
   RerailError,
   severityOf,
 } from '../src/errors/index.ts';
+import { callModel, createGates, retryPresets } from '../src/model/index.ts';
+import type { CallOutcome, Model, RetryOption } from '../src/model/index.ts';
+import { createModelRegistry } from '../src/providers/index.ts';
+import { scriptedModel, simulatedClock } from '../src/testing/index.ts';
+import type { ScriptEntry } from '../src/testing/index.ts';
 
 // docs/coming-from.md promises that each concept of five other systems has a place here. This holds it to that.
 
@@ -331,9 +336,10 @@ describe('the checker of the page', () => {
 });
 
 describe('what rows claim and no other test shows', () => {
-  it('the table calls ten codes retryable, and no others', () => {
+  it('the table calls eleven codes retryable, and no others', () => {
     const retryable = failureCodes.filter((code) => createFailure(code, { message: 'it broke' }).retryable);
     expect(retryable.toSorted()).toEqual([
+      'EMPTY_RESPONSE',
       'INVALID_RESPONSE',
       'MODEL_LOADING',
       'NETWORK_ERROR',
@@ -386,6 +392,73 @@ describe('what rows claim and no other test shows', () => {
       expect(renderFailure(failure, 'developer')).toContain('heliotrope');
     }
   });
+
+  it('a registry refuses a name that is taken unless it may replace it, and says what was probably meant', () => {
+    const models = createModelRegistry();
+    const own = (name: string): Model => ({ ...scriptedModel(['Hello']), name });
+    expect(() => models.register('ollama', own)).toThrow(
+      expect.objectContaining({ code: 'ALREADY_REGISTERED' }),
+    );
+    models.register('ollama', own, { replace: true });
+    expect(models.resolve('ollama:llama3.2')).toMatchObject({ provider: 'scripted', name: 'llama3.2' });
+    expect(() => models.resolve('antropic:claude-sonnet-5')).toThrow(
+      expect.objectContaining({
+        code: 'NOT_REGISTERED',
+        message: expect.stringContaining('"anthropic"') as string,
+      }),
+    );
+  });
+
+  it('a model gives a success with its result, or a failure with what had arrived, and nothing else', async () => {
+    const model = scriptedModel(['Hello', { brokenAfter: 'Hel' }]);
+    const [whole, broken] = [await model.call(request), await model.call(request)];
+    expect(Object.keys(whole).toSorted()).toEqual(['result', 'type']);
+    expect(whole).toMatchObject({ type: 'success', result: { text: 'Hello' } });
+    expect(Object.keys(broken).toSorted()).toEqual(['failure', 'partial', 'type']);
+    expect(broken).toMatchObject({ type: 'failure', failure: { code: 'STREAM_INTERRUPTED' } });
+  });
+
+  it('the standard policy makes four calls and waits 1, 2 and 4 s; none makes one call', async () => {
+    const busy: ScriptEntry = { failure: 'OVERLOADED' };
+    expect(retryPresets.standard).toMatchObject({ baseDelayMs: 1000, maxDelayMs: 10_000, jitter: 0.2 });
+    expect(await play([busy])).toMatchObject({ calls: 4, delaysMs: [1000, 2000, 4000] });
+    expect(await play([busy], 'none')).toMatchObject({ calls: 1, delaysMs: [] });
+    expect(await play([busy], { maxAttempts: 1 })).toMatchObject({ calls: 1, delaysMs: [] });
+  });
+
+  it('a tool call whose arguments are not JSON is no answer: the model is asked once more', async () => {
+    const garbled: ScriptEntry = { toolCalls: [{ name: 'search', argumentsText: '{"query":' }] };
+    const mended = await play([garbled, 'Done.']);
+    expect(mended).toMatchObject({ calls: 2, outcome: { type: 'success', result: { text: 'Done.' } } });
+    const lost = await play([garbled]);
+    expect(lost).toMatchObject({ calls: 2, outcome: { failure: { code: 'TOOL_CALL_INVALID' } } });
+  });
+
+  const request = { messages: [{ role: 'user', content: 'Hello' }] } as const;
+
+  /** Calls a model that repeats the last entry for ever, in simulated time and with a jitter of nothing. */
+  async function play(
+    script: readonly ScriptEntry[],
+    retry?: RetryOption,
+  ): Promise<{
+    readonly outcome: CallOutcome;
+    readonly calls: number;
+    readonly delaysMs: readonly number[];
+  }> {
+    const clock = simulatedClock();
+    const model = scriptedModel(script, { repeat: 'last' });
+    const delaysMs: number[] = [];
+    const call = callModel(model, request, {
+      clock,
+      gates: createGates({ clock }),
+      random: () => 0.5,
+      policy: retry === undefined ? {} : { retry },
+      onEvent: (event) => {
+        if (event.type === 'recovery' && event.delayMs !== undefined) delaysMs.push(event.delayMs);
+      },
+    });
+    return { outcome: await clock.runUntil(call), calls: model.calls.length, delaysMs };
+  }
 });
 
 interface Row {

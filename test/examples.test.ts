@@ -6,12 +6,37 @@ const quoted = /<!-- example: (\S+) -->\s+```ts\n([\s\S]*?)```/g;
 describe('the examples', () => {
   it('are quoted word for word in the README', () => {
     const quotes = [...readFileSync('README.md', 'utf8').matchAll(quoted)];
-    expect(quotes.map(([, path]) => path)).toEqual(['examples/classify.ts']);
+    expect(quotes.map(([, path]) => path)).toEqual(['examples/call-model.ts', 'examples/classify.ts']);
     for (const [, path = '', text] of quotes) expect(text).toBe(readFileSync(path, 'utf8'));
   });
 
   it('all have a test here', () => {
-    expect(readdirSync('examples')).toEqual(['classify.ts']);
+    expect(readdirSync('examples')).toEqual(['call-model.ts', 'classify.ts', 'resilient-ai-sdk.ts']);
+  });
+
+  it('call-model.ts prints what its comments say', async () => {
+    const log = vi.spyOn(console, 'log').mockReturnValue();
+    await import('../examples/call-model.ts');
+    const [text, ...recoveries] = log.mock.calls.map((values) => values.join(' '));
+    expect(text).toMatch(/^Rerail is an agent runtime/);
+    expect(recoveries).toEqual([
+      'STREAM_INTERRUPTED → retry',
+      'OVERLOADED → retry',
+      'QUOTA_EXCEEDED → fall-back',
+    ]);
+  });
+
+  it('resilient-ai-sdk.ts prints what its comments say', async () => {
+    const log = vi.spyOn(console, 'log').mockReturnValue();
+    await import('../examples/resilient-ai-sdk.ts');
+    const printed = log.mock.calls.map((values) => values.join(' '));
+    expect(printed.slice(0, 4)).toEqual([
+      'OVERLOADED → retry',
+      'QUOTA_EXCEEDED → fall-back',
+      'The trains run again.',
+      'STREAM_INTERRUPTED → retry',
+    ]);
+    expect(printed.slice(4).join('')).toBe('The trains run again.');
   });
 
   it('classify.ts prints what its comments say', async () => {

@@ -1,8 +1,10 @@
 import { Command, CommanderError, Option } from 'commander';
 import { failureTraits } from '../errors/codes.ts';
+import { addChaosCommand } from './chaos-command.ts';
 import { runClassify } from './classify-command.ts';
 import { classifyFlagRows, readFlag } from './classify-flags.ts';
 import type { ClassifyFlags } from './classify-flags.ts';
+import { runDemo } from './demo.ts';
 import { failureAtTop, failureLine, stackLines } from './failure-line.ts';
 import type { CliIo } from './io.ts';
 import { createScreen } from './layout.ts';
@@ -48,7 +50,9 @@ async function dispatch(argv: readonly string[], io: CliIo): Promise<number> {
 function createProgram(io: CliIo, onExitCode: (exitCode: number) => void): Command {
   const screen = createScreen(io);
   const program = new Command('rerail')
-    .description('Says what a failed model call means, and what to do about it.')
+    .description(
+      'Says what a failed model call means and what to do about it, and plays a provider that fails on purpose.',
+    )
     .version(io.version, '-V, --version', 'Print the version')
     .helpOption('-h, --help', 'Print this help')
     .helpCommand('help [command]', 'Print the help of a command')
@@ -61,6 +65,10 @@ function createProgram(io: CliIo, onExitCode: (exitCode: number) => void): Comma
     })
     .exitOverride()
     .addHelpText('after', `\n${exitCodeHelp}`);
+  program
+    .command('demo')
+    .description('Watch calls survive a provider that misbehaves; needs no key and no network')
+    .action(() => runDemo(io));
   program
     .command('tour')
     .description('Show seven failures that are easily misread; needs no key and no network')
@@ -77,6 +85,7 @@ function createProgram(io: CliIo, onExitCode: (exitCode: number) => void): Comma
     const option = new Option(row.flags, row.description);
     classify.addOption(option.required ? option.argParser(readFlag(row)) : option);
   }
+  addChaosCommand(program, { io, onExitCode });
   return program;
 }
 

@@ -12,6 +12,23 @@ interface CodeTexts {
 }
 
 export const codeTexts: Readonly<Record<FailureCode, CodeTexts>> = {
+  PROVIDER_NOT_CONFIGURED: {
+    forDeveloper: 'No key or no address is set for the provider, or the key cannot be sent in a header.',
+    forPerson: {
+      what: '{Provider} is not set up.',
+      next: 'Set its API key in the environment or hand it in, then run again.',
+    },
+    forModel: 'The model service is not set up. Nothing in the request can change that; do not repeat it.',
+  },
+  PROVIDER_NOT_SUPPORTED: {
+    forDeveloper:
+      'No provider of that name is known, or the model handed in speaks a version that is not known.',
+    forPerson: {
+      what: 'Rerail does not know the model provider that was asked for.',
+      next: 'Check the part before the colon in the model name, or register the provider.',
+    },
+    forModel: 'The model service asked for is not known here. Do not ask for it again.',
+  },
   AUTHENTICATION_ERROR: {
     forDeveloper: 'The credential is missing, wrong, expired or of the wrong kind.',
     forPerson: {
@@ -139,6 +156,23 @@ export const codeTexts: Readonly<Record<FailureCode, CodeTexts>> = {
     },
     forModel: 'The answer could not be read. The same request may succeed when tried again.',
   },
+  EMPTY_RESPONSE: {
+    forDeveloper: 'The model ended its turn properly, with neither text nor a tool call.',
+    forPerson: {
+      what: '{Provider} gave an empty answer.',
+      next: 'If it happens again, ask in other words or choose another model.',
+    },
+    forModel: 'Your last answer was empty. Answer in words, or call a tool.',
+  },
+  OUTPUT_TRUNCATED: {
+    forDeveloper: 'The answer was cut off at the limit of output tokens; what arrived is not the whole.',
+    forPerson: {
+      what: 'The answer of {Provider} was cut off because it grew too long.',
+      next: 'Allow more output tokens, or ask for a shorter answer.',
+    },
+    forModel:
+      'Your last answer was cut off because it was too long. Go on where it stopped, or say it in fewer words.',
+  },
   STREAM_INTERRUPTED: {
     forDeveloper:
       'The answer had begun and was cut off without a stated reason. What arrived is not an answer.',
@@ -236,6 +270,22 @@ export const codeTexts: Readonly<Record<FailureCode, CodeTexts>> = {
       next: 'Check the disk and the rights of the file.',
     },
     forModel: 'The saved data could not be read or written.',
+  },
+  ALREADY_REGISTERED: {
+    forDeveloper: 'Something of that name is registered, and nobody asked to replace it.',
+    forPerson: {
+      what: 'Two things were given the same name: {message}.',
+      next: 'Rename one of them, or ask for the first to be replaced.',
+    },
+    forModel: 'That name is taken: {message}. Choose another one.',
+  },
+  NOT_REGISTERED: {
+    forDeveloper: 'Nothing of that name is registered; the message lists the nearest names.',
+    forPerson: {
+      what: 'A name is not known: {message}.',
+      next: 'Check the spelling, or register it first.',
+    },
+    forModel: 'That name is not known: {message}. Use one of the names that exist.',
   },
   CONFIG_ERROR: {
     forDeveloper: 'A setting, an option or an argument is wrong. Nothing was started.',

@@ -67,6 +67,8 @@ const everywhere: readonly [Origin, ...Origin[]] = [
 /** The facts of every code. `severity` holds where a failure is not retryable: ask `severityOf`. */
 // prettier-ignore
 export const failureTraits = {
+  PROVIDER_NOT_CONFIGURED: { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.credentials,  origins: modelSide },
+  PROVIDER_NOT_SUPPORTED:  { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.usage,        origins: modelSide },
   AUTHENTICATION_ERROR:    { retryable: false, severity: 'critical',   httpStatus: 502, exitCode: exitCodes.credentials,  origins: modelSide },
   PERMISSION_DENIED:       { retryable: false, severity: 'critical',   httpStatus: 403, exitCode: exitCodes.credentials,  origins: ['model', 'embedding', 'tool', 'sandbox', 'storage'] },
   MODEL_NOT_FOUND:         { retryable: false, severity: 'critical',   httpStatus: 502, exitCode: exitCodes.request,      origins: modelSide },
@@ -82,6 +84,8 @@ export const failureTraits = {
   CONTENT_FILTERED:        { retryable: false, severity: 'critical',   httpStatus: 422, exitCode: exitCodes.filtered,     origins: modelSide },
   INVALID_REQUEST:         { retryable: false, severity: 'critical',   httpStatus: 502, exitCode: exitCodes.request,      origins },
   INVALID_RESPONSE:        { retryable: true,  severity: 'critical',   httpStatus: 502, exitCode: exitCodes.response,     origins },
+  EMPTY_RESPONSE:          { retryable: true,  severity: 'replanning', httpStatus: 502, exitCode: exitCodes.response,     origins: modelSide },
+  OUTPUT_TRUNCATED:        { retryable: false, severity: 'replanning', httpStatus: 502, exitCode: exitCodes.response,     origins: ['model'] },
   STREAM_INTERRUPTED:      { retryable: true,  severity: 'critical',   httpStatus: 502, exitCode: exitCodes.connection,   origins },
   TOOL_CALL_INVALID:       { retryable: true,  severity: 'replanning', httpStatus: 502, exitCode: exitCodes.response,     origins: modelSide },
   TOOL_EXECUTION_ERROR:    { retryable: false, severity: 'replanning', httpStatus: 500, exitCode: exitCodes.tool,         origins: ['tool'] },
@@ -94,6 +98,8 @@ export const failureTraits = {
   STORAGE_LOCKED:          { retryable: true,  severity: 'critical',   httpStatus: 503, exitCode: exitCodes.storage,      origins: ['storage'] },
   STORAGE_FULL:            { retryable: false, severity: 'critical',   httpStatus: 507, exitCode: exitCodes.storage,      origins: ['storage'] },
   STORAGE_IO:              { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.storage,      origins: ['storage'] },
+  ALREADY_REGISTERED:      { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.usage,        origins: ['registry'] },
+  NOT_REGISTERED:          { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.usage,        origins: ['registry'] },
   CONFIG_ERROR:            { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.usage,        origins: ['config'] },
   CANCELLED:               { retryable: false, severity: 'critical',   httpStatus: 499, exitCode: exitCodes.cancelled,    origins: everywhere },
   INTERNAL:                { retryable: false, severity: 'fatal',      httpStatus: 500, exitCode: exitCodes.internal,     origins: ['agent'] },

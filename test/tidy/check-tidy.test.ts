@@ -33,6 +33,7 @@ const planted: readonly Planted[] = [
     ['flow', 'mcp'],
     ['engines', 'storage'],
     ['mcp', 'flow'],
+    ['interop', 'chaos'],
   ].map(([from, to]): Planted => ({
     title: `an import of ${to} in ${from}`,
     rule: 'layer',
@@ -56,6 +57,12 @@ const planted: readonly Planted[] = [
     rule: 'layer',
     path: 'src/base/a.ts',
     text: `export { b } from '../agent/b.ts';\n`,
+  },
+  {
+    title: 'an entry that lists names of a layer it may not',
+    rule: 'layer',
+    path: 'src/model/index.ts',
+    text: `export { b } from '../providers/b.ts';\n`,
   },
   {
     title: 'a dynamic import across layers',
@@ -298,6 +305,12 @@ describe('checkTidy()', () => {
     expect(checkTidy(new Map())).toEqual({ problems: [], modules: 0, imports: 0 });
   });
 
+  it('lets the entry of a layer list what stands in the table for it, and no other file', () => {
+    const text = `export { b } from '../runtime/b.ts';\n`;
+    expect(checkTidy(new Map([['src/model/index.ts', text]])).problems).toEqual([]);
+    expect(checkTidy(new Map([['src/model/a.ts', text]])).problems).toHaveLength(1);
+  });
+
   it('knows every layer of the table, and allows each exactly what the table says', () => {
     const names = Object.keys(layers);
     const allowed = names.flatMap((from) =>
@@ -325,6 +338,7 @@ describe('checkTidy()', () => {
       flow: 'base errors model resilience agent context runtime',
       engines: 'base errors model resilience agent context runtime',
       mcp: 'base errors model resilience agent context runtime',
+      interop: 'base errors model resilience agent context providers runtime',
     };
     const expectedPairs = [
       ...Object.entries(expected).flatMap(([from, to]) =>

@@ -7,17 +7,19 @@ const belowRuntime = [...core, 'resilience', 'agent', 'context'] as const;
 interface Layer {
   readonly mayImport: readonly string[] | 'everything';
   readonly mayImportTypesOf?: readonly string[];
+  /** Layers from which its index, the public entry, may list names besides: no source may import an index. */
+  readonly mayReExport?: readonly string[];
 }
 
 /** The layer table of the house style. A layer may always import itself. */
 export const layers: Readonly<Record<string, Layer>> = {
   base: { mayImport: [] },
   errors: { mayImport: ['base'] },
-  model: { mayImport: ['base', 'errors'] },
+  model: { mayImport: ['base', 'errors'], mayReExport: ['resilience', 'runtime', 'interop'] },
   resilience: { mayImport: ['base', 'errors'] },
   agent: { mayImport: [...core, 'resilience'] },
   context: { mayImport: core },
-  providers: { mayImport: core },
+  providers: { mayImport: core, mayReExport: ['interop'] },
   tools: { mayImport: core },
   storage: { mayImport: core, mayImportTypesOf: ['agent'] },
   telemetry: { mayImport: core, mayImportTypesOf: ['agent'] },
@@ -25,6 +27,8 @@ export const layers: Readonly<Record<string, Layer>> = {
   flow: { mayImport: [...belowRuntime, 'runtime'] },
   engines: { mayImport: [...belowRuntime, 'runtime'] },
   mcp: { mayImport: [...belowRuntime, 'runtime'] },
+  // Rerail offered to other frameworks: needs the runtime and the edge that speaks to them.
+  interop: { mayImport: [...belowRuntime, 'providers', 'runtime'] },
   cli: { mayImport: 'everything' },
   inspector: { mayImport: 'everything' },
   chaos: { mayImport: 'everything' },
@@ -56,9 +60,14 @@ export function findLayerProblems(module: Module): readonly Problem[] {
     const to = layerOf(found.target);
     if (to === from || isAllowed(layer, { to, isTypeOnly: found.isTypeOnly, isTest: module.isTest }))
       return [];
+    if (isEntry(module.path) && to !== undefined && (layer.mayReExport ?? []).includes(to)) return [];
     const message = `"${from}" must not import "${to ?? found.target}" (${found.specifier})`;
     return [{ rule: 'layer', path: module.path, line: found.line, message }];
   });
+}
+
+function isEntry(path: string): boolean {
+  return path.endsWith('/index.ts');
 }
 
 /** Only the public entry stands outside the layers, for it may name everything. */

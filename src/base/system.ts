@@ -1,0 +1,30 @@
+import { assert } from './assert.ts';
+import type { Cancel, Clock, Random } from './clock.ts';
+
+// Node fires a timer of more than 31 bits after one millisecond; longer waits are made of several.
+const maxTimerMs = 2 ** 31 - 1;
+
+/** The machine's own time. */
+export const systemClock: Clock = {
+  wallMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  after: (delayMs, callback) => startTimer(delayMs, callback),
+};
+
+/** The machine's own randomness. Not for secrets. */
+export const systemRandom: Random = () => Math.random();
+
+function startTimer(delayMs: number, callback: () => void): Cancel {
+  assert(Number.isFinite(delayMs), `A timer needs a finite delay, got ${delayMs}`);
+  const dueMs = performance.now() + delayMs;
+  let timer: NodeJS.Timeout;
+  const arm = (): void => {
+    const leftMs = dueMs - performance.now();
+    timer =
+      leftMs > maxTimerMs
+        ? setTimeout(arm, maxTimerMs)
+        : setTimeout(callback, Math.max(0, Math.ceil(leftMs)));
+  };
+  arm();
+  return () => clearTimeout(timer);
+}

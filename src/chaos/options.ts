@@ -1,0 +1,99 @@
+import type { Clock } from '../base/clock.ts';
+import { systemClock } from '../base/system.ts';
+import type { ChaosModel } from './answering.ts';
+import type { CertificateKind } from './certificate.ts';
+import { chaosConfigError } from './config-error.ts';
+import type { RecordedRequest } from './records.ts';
+import type { FaultSchedule } from './schedule.ts';
+
+/** How `startChaosServer` is asked to misbehave. Everything is optional. */
+export interface ChaosServerOptions {
+  /** A free one by default. */
+  readonly port?: number;
+  /** `127.0.0.1` by default. Other machines are let in only with `allowRemote`. */
+  readonly host?: string;
+  readonly allowRemote?: boolean;
+  /** `true` makes a self-signed certificate for localhost; `expired` and `wrong-name` make bad ones. */
+  readonly tls?: boolean | CertificateKind | { readonly key: string; readonly cert: string };
+  /** The same seed and the same requests give the same faults and the same answers. Default: 1. */
+  readonly seed?: number;
+  /** Which request gets which fault; a header `x-rerail-fault` wins over it. Default: none. */
+  readonly faults?: FaultSchedule;
+  /** What good answers say. Default: the built-in simulated mind. */
+  readonly model?: ChaosModel;
+  /** The wait before a good answer begins. */
+  readonly latencyMs?: number;
+  /** The wait between two events of a stream. */
+  readonly chunkDelayMs?: number;
+  /** How many characters an event of content carries. Default: 12. */
+  readonly chunkCharacters?: number;
+  /** How many requests are remembered. Default: 1000. */
+  readonly maxRecords?: number;
+  /** Hears every request when it is over. */
+  readonly onRequest?: (request: RecordedRequest) => void;
+  readonly clock?: Clock;
+}
+
+/** The options with their defaults. */
+export interface Settings {
+  readonly port: number;
+  readonly host: string;
+  readonly tls: Exclude<ChaosServerOptions['tls'], undefined>;
+  readonly seed: number;
+  readonly faults: FaultSchedule | undefined;
+  readonly model: ChaosModel | undefined;
+  readonly latencyMs: number;
+  readonly chunkDelayMs: number;
+  readonly chunkCharacters: number;
+  readonly maxRecords: number;
+  readonly onRequest: ((request: RecordedRequest) => void) | undefined;
+  readonly clock: Clock;
+}
+
+/** Fills in the defaults and refuses what cannot be meant, before anything is opened. */
+export function readSettings(options: ChaosServerOptions): Settings {
+  const { host = '127.0.0.1', port = 0, allowRemote = false } = options;
+  if (!allowRemote && !isLoopback(host)) {
+    throw chaosConfigError(
+      `The chaos server would listen on "${host}", where other machines can reach it`,
+      'Use 127.0.0.1, or set allowRemote: true if that is meant',
+    );
+  }
+  checkWhole('port', port, { least: 0, most: 65_535 });
+  const settings: Settings = {
+    port,
+    host,
+    tls: options.tls ?? false,
+    seed: options.seed ?? 1,
+    faults: options.faults,
+    model: options.model,
+    latencyMs: options.latencyMs ?? 0,
+    chunkDelayMs: options.chunkDelayMs ?? 0,
+    chunkCharacters: options.chunkCharacters ?? 12,
+    maxRecords: options.maxRecords ?? 1000,
+    onRequest: options.onRequest,
+    clock: options.clock ?? systemClock,
+  };
+  checkWhole('seed', settings.seed, { least: Number.MIN_SAFE_INTEGER, most: Number.MAX_SAFE_INTEGER });
+  checkWhole('chunkCharacters', settings.chunkCharacters, { least: 1, most: 1_000_000 });
+  checkWhole('maxRecords', settings.maxRecords, { least: 0, most: 1_000_000 });
+  checkWhole('latencyMs', settings.latencyMs, { least: 0, most: 3_600_000 });
+  checkWhole('chunkDelayMs', settings.chunkDelayMs, { least: 0, most: 3_600_000 });
+  return settings;
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
+
+function checkWhole(
+  name: string,
+  value: number,
+  { least, most }: { readonly least: number; readonly most: number },
+): void {
+  if (Number.isInteger(value) && value >= least && value <= most) return;
+  throw chaosConfigError(
+    `The option ${name} of the chaos server must be a whole number from ${least} to ${most}, got ${String(value)}`,
+    `Give another ${name}, or leave it out`,
+  );
+}

@@ -1,0 +1,87 @@
+import { chaosConfigError } from './config-error.ts';
+import { readFaultSpec } from './fault-spec.ts';
+import type { FaultSpec } from './fault-spec.ts';
+import { everydayFaults } from './faults/fault-table.ts';
+import type { FaultName } from './faults/fault-table.ts';
+import { randomFor } from './seeded.ts';
+
+/** What a schedule that is a function is told of a request. */
+export interface RequestInfo {
+  /** Counted from 1, over all requests. */
+  readonly sequence: number;
+  readonly method: string;
+  readonly path: string;
+  readonly protocol: string;
+  readonly model: string;
+  readonly isStream: boolean;
+  readonly body: unknown;
+}
+
+/** A fault as people write it: its name alone, or with parameters. */
+export type FaultEntry = FaultName | FaultSpec;
+
+/** Which request gets which fault. */
+export type FaultSchedule =
+  /** A share of all requests, drawn by the seed; `kinds` are the faults that any provider has where absent. */
+  | { readonly rate: number; readonly kinds?: readonly FaultEntry[] }
+  /** One entry for each request; null is a good answer. After the end all is well, or it begins anew. */
+  | { readonly script: readonly (FaultEntry | null)[]; readonly repeat?: boolean }
+  | ((request: RequestInfo) => FaultEntry | null | undefined);
+
+/** Gives out faults, one slot for each request. */
+export interface Schedule {
+  readonly next: (request: RequestInfo) => FaultSpec | undefined;
+  /** Takes the next slot if it holds a fault of the TLS handshake, for that comes before any request. */
+  readonly takeHandshakeFault: () => FaultSpec | undefined;
+}
+
+/** Checks the whole schedule now, so that a wrong name does not show up hours later. */
+export function createSchedule(faults: FaultSchedule | undefined, seed: number): Schedule {
+  if (faults === undefined) return { next: () => undefined, takeHandshakeFault: () => undefined };
+  if (typeof faults === 'function') {
+    return {
+      next: (request) => toSpec(faults(request) ?? null),
+      takeHandshakeFault: () => undefined,
+    };
+  }
+  const slotAt = 'rate' in faults ? drawnSlots(faults, seed) : scriptedSlots(faults);
+  let slot = 0;
+  const take = (): FaultSpec | undefined => {
+    slot += 1;
+    return slotAt(slot - 1);
+  };
+  return {
+    next: take,
+    takeHandshakeFault: () => (slotAt(slot)?.name === 'tls-handshake-cut' ? take() : undefined),
+  };
+}
+
+type SlotAt = (slot: number) => FaultSpec | undefined;
+
+function drawnSlots(faults: Extract<FaultSchedule, { readonly rate: number }>, seed: number): SlotAt {
+  const { rate } = faults;
+  if (typeof rate !== 'number' || !(rate >= 0 && rate <= 1)) {
+    throw chaosConfigError(
+      `The rate of faults must be from 0 to 1, got ${String(rate)}`,
+      'Give 0.3 for 30 %',
+    );
+  }
+  const kinds = (faults.kinds ?? everydayFaults).map((kind) => readFaultSpec(kind));
+  if (kinds.length === 0) throw chaosConfigError('The list of faults is empty', 'Name at least one');
+  return (slot) => {
+    const random = randomFor(seed, `fault-${slot}`);
+    return random() < rate ? kinds[Math.floor(random() * kinds.length)] : undefined;
+  };
+}
+
+function scriptedSlots(faults: Extract<FaultSchedule, { readonly script: unknown }>): SlotAt {
+  if (!Array.isArray(faults.script)) {
+    throw chaosConfigError('The script of faults must be a list', 'Give names, objects or null');
+  }
+  const specs = (faults.script as readonly (FaultEntry | null)[]).map(toSpec);
+  return (slot) => specs[faults.repeat === true ? slot % Math.max(1, specs.length) : slot];
+}
+
+function toSpec(entry: FaultEntry | null): FaultSpec | undefined {
+  return entry === null ? undefined : readFaultSpec(entry);
+}

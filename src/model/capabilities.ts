@@ -1,0 +1,20 @@
+/** What a model can be asked for. A request that asks for more is refused when it is made, before anything is sent. */
+export interface Capabilities {
+  readonly tools: boolean;
+  readonly parallelToolCalls: boolean;
+  /** `native`: the provider holds the answer to a JSON Schema. */
+  readonly structuredOutput: 'native' | 'none';
+  readonly images: boolean;
+  readonly files: boolean;
+  readonly reasoningEffort: boolean;
+  readonly reasoningBudget: boolean;
+  /** `cacheKey` and `cache` on parts are hints: where the provider caches by itself they are simply not needed. */
+  readonly caching: 'marked' | 'automatic' | 'none';
+  readonly sampling: readonly SamplingOption[];
+  /** `prefill`: a broken answer can be continued from its text. */
+  readonly continuation: 'prefill' | 'none';
+}
+
+/** Request fields that shape sampling; a provider lists those it takes. */
+export type SamplingOption =
+  'temperature' | 'topP' | 'topK' | 'frequencyPenalty' | 'presencePenalty' | 'stopSequences' | 'seed';

@@ -1,0 +1,46 @@
+export type { Clock, Random } from '../base/clock.ts';
+export type { Failure } from '../errors/failure.ts';
+export { resilient } from '../interop/ai-sdk/resilient.ts';
+export type { ResilientPolicy } from '../interop/ai-sdk/setup.ts';
+export type { Breaker, BreakerPolicy } from '../resilience/breaker.ts';
+export type { GatePolicy, GateState } from '../resilience/gate.ts';
+export type { Ledger, LedgerLimits } from '../resilience/ledger.ts';
+export { retryPresets } from '../resilience/retry-policy.ts';
+export type { RetryOption, RetryPolicy, RetryPreset } from '../resilience/retry-policy.ts';
+export { callEmbedding } from '../runtime/call-embedding.ts';
+export type { EmbeddingCallOptions, EmbeddingOutcome } from '../runtime/call-embedding.ts';
+export { callModel } from '../runtime/call-model.ts';
+export type { CallEvent, CallOptions, CallOutcome } from '../runtime/call-model.ts';
+export type { CallPolicy } from '../runtime/call-policy.ts';
+export type { LoopEvent } from '../runtime/call-target.ts';
+export type { AttemptRecord, CallRecovery, CallReport, RecoveryRecord } from '../runtime/call-report.ts';
+export { createGates } from '../runtime/gates.ts';
+export type { Gates } from '../runtime/gates.ts';
+export type { Capabilities, SamplingOption } from './capabilities.ts';
+export { checkRequest } from './check-request.ts';
+export type { EmbedAllResponse } from './embed-all.ts';
+export type { EmbeddingModel, EmbeddingResponse, EmbeddingResult, EmbedOptions } from './embedding.ts';
+export type { Finish, FinishReason } from './finish.ts';
+export type {
+  AssistantPart,
+  FilePart,
+  ImagePart,
+  MediaSource,
+  Message,
+  ReasoningPart,
+  Signature,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+  UserPart,
+} from './message.ts';
+export type { AttemptOptions, Model, ModelResponse, ModelResult, PartialResult } from './model.ts';
+export { costOf } from './price.ts';
+export type { Price } from './price.ts';
+export type { JsonSchema, ModelRequest, ReasoningEffort, ToolChoice, ToolDefinition } from './request.ts';
+export type { StreamPart } from './stream-part.ts';
+export { defaultTimeouts } from './timeouts.ts';
+export type { Timeouts } from './timeouts.ts';
+export { parseToolArguments } from './tool-arguments.ts';
+export type { ToolArguments } from './tool-arguments.ts';
+export type { Usage } from './usage.ts';

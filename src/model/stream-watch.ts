@@ -1,0 +1,189 @@
+import { unreachable } from '../base/assert.ts';
+import type { Cancel, Clock } from '../base/clock.ts';
+import { defined } from '../base/defined.ts';
+import { createFailure } from '../errors/failure.ts';
+import type { Failure } from '../errors/failure.ts';
+import { defaultTimeouts } from './timeouts.ts';
+import type { Timeouts } from './timeouts.ts';
+
+/** One of the waits of an attempt: `connect`, `headers`, `idle`, `progress` or `total`. */
+export type TimeoutKind = keyof Timeouts extends `${infer Kind}Ms` ? Kind : never;
+
+/** Watches one attempt. It is told how far the attempt has come, and says which wait was too long. */
+export interface StreamWatch {
+  /** The connection stands: waits for headers from now on. */
+  readonly connected: () => void;
+  /** Status and headers are there: waits for events from now on. */
+  readonly headers: () => void;
+  /** A whole event came. */
+  readonly event: () => void;
+  /** An event came that carries something of the answer; counts as an event too. */
+  readonly progress: () => void;
+  /** Whoever listens takes their time: until `resume`, only the whole attempt is bounded. */
+  readonly pause: () => void;
+  readonly resume: () => void;
+  /** Ends the watch. Nothing is told after it, and no timer is left. */
+  readonly stop: () => void;
+}
+
+interface WatchOptions {
+  readonly clock: Clock;
+  /** Called at most once, with the wait that was too long. */
+  readonly onExpired: (kind: TimeoutKind) => void;
+}
+
+type Stage = 'connecting' | 'waiting' | 'reading' | 'paused' | 'stopped';
+
+interface Deadline {
+  readonly kind: TimeoutKind;
+  readonly dueMs: number;
+}
+
+/**
+ * Starts watching. An event costs one look at the clock: there is one timer, it runs to the earliest end that was known
+ * when it was set, and when it fires it looks whether that end has moved.
+ */
+export function createStreamWatch(timeouts: Timeouts, { clock, onExpired }: WatchOptions): StreamWatch {
+  const state: WatchState = startState(clock.monotonicMs());
+  const timer = createLazyTimer(clock, {
+    dueMs: () => deadlineOf(state, timeouts).dueMs,
+    onDue: () => {
+      const { kind } = deadlineOf(state, timeouts);
+      state.stage = 'stopped';
+      onExpired(kind);
+    },
+  });
+
+  function enter(next: Stage): void {
+    const nowMs = clock.monotonicMs();
+    Object.assign(state, { stage: next, stageMs: nowMs, eventMs: nowMs, progressMs: nowMs });
+    timer.arm(nowMs);
+  }
+
+  timer.arm(state.startMs);
+  return {
+    connected: () => {
+      if (state.stage === 'connecting') enter('waiting');
+    },
+    headers: () => {
+      if (state.stage === 'connecting' || state.stage === 'waiting') enter('reading');
+    },
+    event: () => {
+      state.eventMs = clock.monotonicMs();
+    },
+    progress: () => {
+      state.progressMs = clock.monotonicMs();
+      state.eventMs = state.progressMs;
+    },
+    pause: () => {
+      if (state.stage === 'reading') state.stage = 'paused';
+    },
+    resume: () => {
+      if (state.stage === 'paused') enter('reading');
+    },
+    stop: () => {
+      state.stage = 'stopped';
+      timer.stop();
+    },
+  };
+}
+
+/** Changed in place, for it is written once per event. */
+interface WatchState {
+  stage: Stage;
+  readonly startMs: number;
+  stageMs: number;
+  eventMs: number;
+  progressMs: number;
+}
+
+function startState(startMs: number): WatchState {
+  return { stage: 'connecting', startMs, stageMs: startMs, eventMs: startMs, progressMs: startMs };
+}
+
+function deadlineOf(state: WatchState, timeouts: Timeouts): Deadline {
+  const total: Deadline = { kind: 'total', dueMs: state.startMs + timeouts.totalMs };
+  switch (state.stage) {
+    case 'connecting':
+      return earlier({ kind: 'connect', dueMs: state.stageMs + timeouts.connectMs }, total);
+    case 'waiting':
+      return earlier({ kind: 'headers', dueMs: state.stageMs + timeouts.headersMs }, total);
+    case 'reading': {
+      const idle: Deadline = { kind: 'idle', dueMs: state.eventMs + timeouts.idleMs };
+      const progress: Deadline = { kind: 'progress', dueMs: state.progressMs + timeouts.progressMs };
+      return earlier(idle, earlier(progress, total));
+    }
+    case 'paused':
+    case 'stopped':
+      return total;
+    default:
+      return unreachable(state.stage);
+  }
+}
+
+interface LazyTimer {
+  /** Makes sure that a timer fires when it is due, or before. */
+  readonly arm: (nowMs: number) => void;
+  readonly stop: () => void;
+}
+
+function createLazyTimer(
+  clock: Clock,
+  { dueMs, onDue }: { readonly dueMs: () => number; readonly onDue: () => void },
+): LazyTimer {
+  let timerMs = Infinity;
+  let cancel: Cancel | undefined;
+
+  function arm(nowMs: number): void {
+    const nextMs = dueMs();
+    if (nextMs >= timerMs) return; // The timer that runs will look again.
+    cancel?.();
+    timerMs = nextMs;
+    cancel = clock.after(Math.max(0, nextMs - nowMs), onTimer);
+  }
+
+  function onTimer(): void {
+    if (cancel === undefined) return; // Called off while it was on its way.
+    cancel = undefined;
+    timerMs = Infinity;
+    const nowMs = clock.monotonicMs();
+    if (dueMs() > nowMs) return arm(nowMs);
+    return onDue();
+  }
+
+  return {
+    arm,
+    stop: () => {
+      cancel?.();
+      cancel = undefined;
+    },
+  };
+}
+
+function earlier(first: Deadline, second: Deadline): Deadline {
+  return first.dueMs <= second.dueMs ? first : second;
+}
+
+const names = Object.keys(defaultTimeouts) as readonly (keyof Timeouts)[]; // Object.keys loses the key type.
+
+/** The failure of timeouts that bound nothing or make no sense; nothing where they are in order. */
+export function checkTimeouts(given: Partial<Timeouts> | undefined): Failure | undefined {
+  if (given === undefined) return undefined;
+  const wrong = names.find((name) => given[name] !== undefined && !isDuration(given[name]));
+  if (wrong === undefined) return undefined;
+  return createFailure('CONFIG_ERROR', {
+    origin: 'config',
+    message: `The timeout ${wrong} must be a finite number of milliseconds of at least 0, got ${String(given[wrong])}`,
+    hint: `Give ${wrong} a number such as ${defaultTimeouts[wrong]}, or leave it out for that default. There is no "never".`,
+    context: { field: `timeouts.${wrong}` },
+  });
+}
+
+/** What was given, and the defaults for the rest. Ask `checkTimeouts` first. */
+export function completeTimeouts(given: Partial<Timeouts> | undefined): Timeouts {
+  return given === undefined ? defaultTimeouts : { ...defaultTimeouts, ...defined(given) };
+}
+
+function isDuration(value: unknown): boolean {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+}

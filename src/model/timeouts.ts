@@ -1,0 +1,21 @@
+/** The waits of one attempt, each with its own bound. */
+export interface Timeouts {
+  /** Until the connection stands, name look-up and TLS included. */
+  readonly connectMs: number;
+  /** From the connection to the first byte of an answer: status and headers. */
+  readonly headersMs: number;
+  /** From one whole event of the stream to the next; bytes that make up no event do not count. */
+  readonly idleMs: number;
+  /** From one event that carries something of the answer to the next; keep-alives do not count. */
+  readonly progressMs: number;
+  /** The whole attempt. */
+  readonly totalMs: number;
+}
+
+export const defaultTimeouts: Timeouts = {
+  connectMs: 10_000,
+  headersMs: 60_000,
+  idleMs: 30_000,
+  progressMs: 90_000,
+  totalMs: 120_000,
+};

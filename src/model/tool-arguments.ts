@@ -1,0 +1,26 @@
+import { isRecord, type Json } from '../base/json.ts';
+
+/** What the text of a tool call's arguments is. Nothing is repaired and nothing invented here. */
+export type ToolArguments =
+  | { readonly type: 'parsed'; readonly value: Readonly<Record<string, Json>> }
+  /** No text at all, as providers send it for a tool without parameters; whether that is allowed the schema says. */
+  | { readonly type: 'empty' }
+  | { readonly type: 'invalid'; readonly reason: string };
+
+/** Reads the arguments as the model wrote them. */
+export function parseToolArguments(argumentsText: string): ToolArguments {
+  if (argumentsText.trim() === '') return { type: 'empty' };
+  try {
+    const value: unknown = JSON.parse(argumentsText);
+    if (isRecord(value)) return { type: 'parsed', value: value as Readonly<Record<string, Json>> }; // From JSON.parse.
+    return { type: 'invalid', reason: `The arguments must be a JSON object, got ${describe(value)}` };
+  } catch (error) {
+    // JSON.parse throws nothing but SyntaxError, whose text names the place.
+    return { type: 'invalid', reason: `The arguments are not JSON: ${(error as SyntaxError).message}` };
+  }
+}
+
+function describe(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'a list' : `a ${typeof value}`;
+}

@@ -1,0 +1,2 @@
+export { azure } from './azure.ts';
+export type { AzureOptions } from './azure.ts';

@@ -1,0 +1,5 @@
+/** Where Gemini's developer API is, for models and embeddings alike. */
+export const geminiOfficial = {
+  url: 'https://generativelanguage.googleapis.com/v1beta',
+  versionPath: '/v1beta',
+} as const;

@@ -1,0 +1,164 @@
+import { onAbort } from '../../base/abort.ts';
+import type { Cancel, Clock } from '../../base/clock.ts';
+import { systemClock } from '../../base/system.ts';
+import type { Failure } from '../../errors/failure.ts';
+import { createAssembly } from '../../model/assembly.ts';
+import type { Assembly } from '../../model/assembly.ts';
+import type { AttemptOptions, ModelResponse } from '../../model/model.ts';
+import type { ModelRequest } from '../../model/request.ts';
+import { settle } from '../../model/settle.ts';
+import { checkTimeouts, completeTimeouts, createStreamWatch } from '../../model/stream-watch.ts';
+import {
+  answeredFailure,
+  cancelledFailure,
+  credentialsFailure,
+  thrownFailure,
+  timeoutFailure,
+  unwritableFailure,
+} from './attempt-failures.ts';
+import type { AttemptFacts } from './attempt-failures.ts';
+import type { Attempt, AttemptTarget } from './attempt-state.ts';
+import { readResponse } from './read-response.ts';
+import { createStop } from './stop.ts';
+import type { Stop } from './stop.ts';
+import type { TransportResponse } from './transport.ts';
+
+/** Sends the request once and reads the answer. Never rejects, and ends at once when the signal or a timer says so. */
+export function runAttempt(
+  target: AttemptTarget,
+  request: ModelRequest,
+  options: AttemptOptions,
+): Promise<ModelResponse> {
+  return new Promise((resolve) => {
+    const wrong = checkTimeouts(options.timeouts);
+    if (wrong !== undefined) {
+      resolve(settleAs(target, createAssembly(), wrong));
+      return;
+    }
+    const course: Course = { phase: 'connect', response: undefined, isEnded: false };
+    const stop = createStop();
+    const clock = options.clock ?? systemClock;
+    let stopListening: Cancel = () => undefined;
+    const timeouts = completeTimeouts(options.timeouts);
+    const facts = (): AttemptFacts => factsOf(target, course, clock);
+    const attempt: Attempt = {
+      target,
+      assembly: createAssembly(),
+      onPart: options.onPart,
+      facts,
+      isEnded: () => course.isEnded,
+      refusalText: undefined,
+      watch: createStreamWatch(timeouts, {
+        clock,
+        onExpired: (kind) =>
+          attempt.end(refusal(attempt) ?? timeoutFailure(facts(), kind, timeouts[`${kind}Ms`])),
+      }),
+      end: (failure) => {
+        if (course.isEnded) return;
+        course.isEnded = true;
+        attempt.watch.stop();
+        stopListening();
+        const settled = settleAs(target, attempt.assembly, failure);
+        // A success has read what it wants; a failure leaves nothing running.
+        const released = failure === undefined ? course.response?.discard() : undefined;
+        resolve(released === undefined ? settled : released.then(() => settled));
+        if (failure !== undefined) stop.now();
+      },
+    };
+    const { signal } = options;
+    stopListening = onAbort(signal, () => attempt.end(cancelledFailure(facts(), signal?.reason)));
+    if (course.isEnded) return;
+    perform(attempt, request, { course, stop }).catch((error: unknown) =>
+      attempt.end(refusal(attempt) ?? thrownFailure(facts(), error)),
+    );
+  });
+}
+
+/** How far an attempt has come; written as it goes. */
+interface Course {
+  phase: AttemptFacts['phase'];
+  response: TransportResponse | undefined;
+  isEnded: boolean;
+}
+
+interface Performance {
+  readonly course: Course;
+  readonly stop: Stop;
+}
+
+async function perform(
+  attempt: Attempt,
+  request: ModelRequest,
+  { course, stop }: Performance,
+): Promise<void> {
+  const { protocol, wire, endpoint, transport, authorize, maxBodyBytes } = attempt.target;
+  const { path, body, headers } = protocol.request(request, wire);
+  const written = writeJson(body);
+  if (written.type === 'unwritable') return attempt.end(unwritableFailure(attempt.facts(), written.error));
+  const credentials = authorize === undefined ? undefined : await authorizeWith(authorize, { attempt, stop });
+  if (attempt.isEnded()) return undefined;
+  const response = await transport.send(
+    { url: endpoint.urlFor(path), headers: endpoint.headersFor(headers, credentials), body: written.text },
+    stop.toSendOptions({
+      maxBodyBytes,
+      onConnected: () => {
+        if (course.phase !== 'connect') return;
+        course.phase = 'headers';
+        attempt.watch.connected();
+      },
+    }),
+  );
+  if (attempt.isEnded()) return void response.discard();
+  course.phase = 'body';
+  course.response = response;
+  attempt.watch.headers();
+  return readResponse(attempt, response);
+}
+
+type Written =
+  { readonly type: 'text'; readonly text: string } | { readonly type: 'unwritable'; readonly error: unknown };
+
+function writeJson(body: object): Written {
+  try {
+    return { type: 'text', text: JSON.stringify(body) };
+  } catch (error) {
+    return { type: 'unwritable', error };
+  }
+}
+
+async function authorizeWith(
+  authorize: NonNullable<AttemptTarget['authorize']>,
+  { attempt, stop }: { readonly attempt: Attempt; readonly stop: Stop },
+): Promise<Readonly<Record<string, string>> | undefined> {
+  try {
+    return await authorize({ signal: stop.signal() });
+  } catch (error) {
+    attempt.end(credentialsFailure(attempt.facts(), error));
+    return undefined;
+  }
+}
+
+function refusal(attempt: Attempt): Failure | undefined {
+  const text = attempt.refusalText;
+  return text === undefined ? undefined : answeredFailure(attempt.facts(), text());
+}
+
+function factsOf({ wire, transport }: AttemptTarget, course: Course, clock: Clock): AttemptFacts {
+  return {
+    provider: wire.provider,
+    model: wire.model,
+    phase: course.phase,
+    status: course.response?.status,
+    headers: course.response?.headers,
+    hidesConnection: transport.hidesConnection,
+    wallMs: clock.wallMs(),
+  };
+}
+
+function settleAs(
+  { wire, price }: AttemptTarget,
+  assembly: Assembly,
+  failure: Failure | undefined,
+): ModelResponse {
+  return settle(assembly.read(), { provider: wire.provider, model: wire.model, price, failure });
+}

@@ -1,0 +1,194 @@
+import { request as httpRequest } from 'node:http';
+import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { Socket } from 'node:net';
+import { onAbort } from '../../base/abort.ts';
+import { encodingOf, inspectRatio } from './decompress.ts';
+import { createNodeBody } from './node-body.ts';
+import type { NodeBody } from './node-body.ts';
+import type { Proxy } from './proxy.ts';
+import { defaultMaxBodyBytes } from './transport.ts';
+import type { SendOptions, TransportRequest, TransportResponse } from './transport.ts';
+import { faultError } from './transport-fault.ts';
+import { refusedByProxy, unreachableProxy } from './tunnel.ts';
+
+/** Where one request goes: the host that is connected to, which may be a proxy, and what it is asked. */
+export interface Target {
+  readonly isSecure: boolean;
+  readonly host: string;
+  readonly port: number;
+  readonly path: string;
+  /** Host and port of the provider, for people. */
+  readonly authority: string;
+  readonly agent: Agent;
+  readonly proxy: Proxy | undefined;
+  /** What a proxy wants to be told. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const maxInterim = 32;
+
+/** Sends one request and waits for status and headers. Whatever happens before they are there rejects. */
+export function exchange(
+  target: Target,
+  request: TransportRequest,
+  options: SendOptions,
+): Promise<TransportResponse> {
+  return new Promise((resolve, reject) => {
+    if (options.onStop === undefined && options.signal.aborted) {
+      reject(options.signal.reason);
+      return;
+    }
+    const outgoing = open(target, request, options);
+    let isConnected = false;
+    let answer: IncomingMessage | undefined;
+    const give = (error: Error): void => {
+      reject(error);
+      outgoing.destroy();
+    };
+    const onStop = options.onStop ?? ((listener) => onAbort(options.signal, listener));
+    outgoing.on(
+      'close',
+      onStop(() => {
+        reject(options.signal.reason);
+        outgoing.destroy();
+      }),
+    );
+    outgoing.on('error', (error) => {
+      reject(isConnected ? error : beforeConnection(error, target));
+      // Once the answer is there, whoever reads it is told.
+      answer?.destroy(error);
+    });
+    outgoing.on('socket', (socket) => {
+      whenReady(socket, target.isSecure, () => {
+        isConnected = true;
+        options.onConnected();
+      });
+    });
+    guardInterim(outgoing, target, give);
+    outgoing.on('response', (incoming) => {
+      answer = incoming;
+      const error = refusalOf(incoming, target);
+      if (error === undefined) resolve(toResponse(incoming, options));
+      else give(error);
+    });
+    outgoing.end(request.body);
+  });
+}
+
+/** Interim answers say nothing; a server that sends nothing else, or changes the protocol, is left. */
+function guardInterim(outgoing: ClientRequest, target: Target, give: (error: Error) => void): void {
+  let interim = 0;
+  outgoing.on('information', () => {
+    interim += 1;
+    if (interim > maxInterim) give(endlessInterim(target));
+  });
+  outgoing.on('upgrade', (_response, socket) => {
+    socket.destroy();
+    give(switchedProtocols(target));
+  });
+}
+
+function open(target: Target, { headers }: TransportRequest, options: SendOptions): ClientRequest {
+  const settings: RequestOptions = {
+    method: 'POST',
+    host: target.host,
+    port: target.port,
+    path: target.path,
+    headers,
+    agent: target.agent,
+  };
+  if (target.proxy !== undefined) {
+    // The signal is asked for only where it is needed: see `SendOptions.onStop`.
+    Object.assign(settings, { headers: { ...headers, ...target.headers }, tunnelSignal: options.signal });
+  }
+  return target.isSecure ? httpsRequest(settings) : httpRequest(settings);
+}
+
+// On the socket itself, for a weak set costs more than all else here.
+const readyKey = Symbol('ready');
+
+interface MarkedSocket extends Socket {
+  [readyKey]?: true;
+}
+
+/** A connection that is used again has been ready before; a new one is when its handshake is done. */
+function whenReady(socket: MarkedSocket, isSecure: boolean, listener: () => void): void {
+  if (socket[readyKey]) return listener();
+  const onReady = (): void => {
+    socket[readyKey] = true;
+    listener();
+  };
+  if (isSecure) socket.once('secureConnect', onReady);
+  else if (socket.connecting) socket.once('connect', onReady);
+  else onReady();
+  return undefined;
+}
+
+/** Before it stands, a plain connection through a proxy is one to the proxy. Tunnels say so themselves. */
+function beforeConnection(error: Error, { proxy, path }: Target): Error {
+  return proxy !== undefined && !path.startsWith('/') ? unreachableProxy(proxy, error) : error;
+}
+
+/** Answers that are none. */
+function refusalOf({ statusCode = 0 }: IncomingMessage, target: Target): Error | undefined {
+  if (statusCode < 200) return switchedProtocols(target);
+  return statusCode === 407 && target.proxy !== undefined
+    ? refusedByProxy(target.proxy, statusCode, target.authority)
+    : undefined;
+}
+
+function switchedProtocols({ authority }: Target): Error {
+  return faultError({
+    code: 'INVALID_RESPONSE',
+    message: `${authority} switched to another protocol (status 101), which was not asked for`,
+    retryable: false,
+    phase: 'headers',
+    status: 101,
+    hint: 'Check the base URL: something other than the API of a model provider answers there.',
+  });
+}
+
+function endlessInterim({ authority }: Target): Error {
+  return faultError({
+    code: 'INVALID_RESPONSE',
+    message: `${authority} sent more than ${maxInterim} interim answers (status 1xx) and no real one`,
+    phase: 'headers',
+    context: { maxInterim },
+  });
+}
+
+function toResponse(incoming: IncomingMessage, options: SendOptions): TransportResponse {
+  const { chunks, discard } = createBody(incoming, options);
+  return { status: incoming.statusCode ?? 0, headers: headersOf(incoming), body: chunks, discard };
+}
+
+function createBody(
+  incoming: IncomingMessage,
+  { maxBodyBytes = defaultMaxBodyBytes }: SendOptions,
+): NodeBody {
+  const encoding = encodingOf(incoming.headers['content-encoding']);
+  if (encoding.type === 'plain') {
+    return createNodeBody(incoming, { maxBytes: maxBodyBytes, isComplete: () => incoming.complete });
+  }
+  if (encoding.type === 'packed') {
+    const { stream, packedBytes } = encoding.unpack(incoming);
+    return createNodeBody(stream, {
+      maxBytes: maxBodyBytes,
+      inspect: (bytes) => inspectRatio(bytes, packedBytes()),
+    });
+  }
+  // The status is still worth having, so only the body fails.
+  const { discard } = createNodeBody(incoming, { maxBytes: maxBodyBytes });
+  const next = async (): Promise<never> => {
+    await discard();
+    throw encoding.error;
+  };
+  return { chunks: { [Symbol.asyncIterator]: () => ({ next }) }, discard };
+}
+
+function headersOf({ headers }: IncomingMessage): Readonly<Record<string, string>> {
+  const cookies = headers['set-cookie'];
+  const joined = cookies === undefined ? headers : { ...headers, 'set-cookie': cookies.join(', ') };
+  return joined as Readonly<Record<string, string>>; // Only `set-cookie` comes as a list.
+}

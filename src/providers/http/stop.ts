@@ -1,0 +1,53 @@
+import type { Cancel } from '../../base/clock.ts';
+import type { SendOptions } from './transport.ts';
+
+/** Ends one attempt from outside: a signal that is made only where somebody asks for one. */
+export interface Stop {
+  readonly now: () => void;
+  readonly listen: (listener: () => void) => Cancel;
+  readonly signal: () => AbortSignal;
+  readonly toSendOptions: (options: Omit<SendOptions, 'signal' | 'onStop'>) => SendOptions;
+}
+
+/** Nothing has stopped yet. */
+export function createStop(): Stop {
+  let isStopped = false;
+  let controller: AbortController | undefined;
+  // A transport listens once for each request it sends, and redirects are bounded.
+  const listeners: (() => void)[] = [];
+
+  const stop: Stop = {
+    now: () => {
+      if (isStopped) return;
+      isStopped = true;
+      controller?.abort();
+      for (const listener of listeners.splice(0)) listener();
+    },
+    listen: (listener) => {
+      if (isStopped) listener();
+      else listeners.push(listener);
+      return () => {
+        const index = listeners.indexOf(listener);
+        if (index !== -1) listeners.splice(index, 1);
+      };
+    },
+    signal: () => {
+      controller ??= new AbortController();
+      if (isStopped) controller.abort();
+      return controller.signal;
+    },
+    toSendOptions: ({ onConnected, maxBodyBytes }) => {
+      const options = { __proto__: lazySignal, stop, onStop: stop.listen, onConnected, maxBodyBytes };
+      return options as unknown as SendOptions; // The prototype brings the signal, which the compiler does not see.
+    },
+  };
+  return stop;
+}
+
+// On a prototype that all calls share: a getter in a literal gives each object a shape of its own, which only a full
+// collection frees, and with it everything the call has held.
+const lazySignal = {
+  get signal(): AbortSignal {
+    return (this as unknown as { readonly stop: Stop }).stop.signal(); // Only ever used as the prototype above.
+  },
+};

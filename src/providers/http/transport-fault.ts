@@ -1,0 +1,42 @@
+import type { Json } from '../../base/json.ts';
+import type { FailureCode } from '../../errors/codes.ts';
+import type { Phase } from '../../errors/failure.ts';
+
+/** What a transport itself finds wrong, where no error of the system says it. */
+export interface TransportFault {
+  readonly code: FailureCode;
+  readonly message: string;
+  readonly retryable?: boolean;
+  readonly phase?: Phase;
+  readonly status?: number;
+  readonly hint?: string;
+  readonly context?: Readonly<Record<string, Json>>;
+}
+
+const faultKey = Symbol('transport-fault');
+
+/** An error that knows its own meaning; `faultOf` reads it back. */
+export function faultError(fault: TransportFault, options: { readonly cause?: unknown } = {}): Error {
+  const error = new Error(fault.message, options);
+  error.name = 'TransportError';
+  Object.defineProperty(error, faultKey, { value: fault });
+  return error;
+}
+
+/** The fault of an error that a transport made, or of what caused it. */
+export function faultOf(thrown: unknown): TransportFault | undefined {
+  if (!(thrown instanceof Error)) return undefined;
+  return (thrown as { readonly [faultKey]?: TransportFault })[faultKey]; // Only `faultError` knows the symbol.
+}
+
+/** The body, or one event of it, is over its bound. */
+export function tooLargeFault(what: string, maxBytes: number): TransportFault {
+  return {
+    code: 'INVALID_RESPONSE',
+    message: `${what} is larger than ${maxBytes} bytes`,
+    retryable: false,
+    phase: 'body',
+    hint: 'No answer of a model is that large: look at what stands between you and the provider, or raise the limit.',
+    context: { maxBytes },
+  };
+}

@@ -1,0 +1,109 @@
+import { defined } from '../base/defined.ts';
+import { readApiKey } from './api-key.ts';
+import type { Environment } from './api-key.ts';
+import { readBaseURL } from './base-url.ts';
+import { readHeaders } from './custom-headers.ts';
+import { createFetchTransport } from './http/fetch-transport.ts';
+import type { Transport } from './http/transport.ts';
+import type { ProviderOptions } from './provider-options.ts';
+
+/** How one gets at a provider, for models and embeddings alike. */
+export interface Access<Options extends ProviderOptions = ProviderOptions> {
+  readonly provider: string;
+  readonly keyVariables: readonly string[];
+  /** Whether it cannot be asked without a key. */
+  readonly isKeyRequired: boolean;
+  /** The header that carries the key. */
+  readonly keyHeader: 'bearer' | 'api-key' | 'x-api-key' | 'x-goog-api-key';
+  /** Where it is, and what the message calls that place. */
+  readonly address: (options: Options, environment: Environment) => Address;
+}
+
+/** An address that was found, not yet checked. */
+export interface Address {
+  readonly url: string;
+  /** How to speak of it: `The option "baseURL"`. */
+  readonly place: string;
+  /** Where a bare origin means the version below it. */
+  readonly versionPath?: string;
+  /** Every path without a version at its end means the version below it. */
+  readonly isVersionMissed?: boolean;
+  /** The provider's own address: only keys of its own are taken there. */
+  readonly isOfficial: boolean;
+}
+
+/** Where to send requests and with which credentials, all of it checked. */
+export interface Endpoint {
+  readonly baseURL: string;
+  readonly keyHeaders: Readonly<Record<string, string>>;
+  /** The user's own; they go last and win. */
+  readonly ownHeaders: Readonly<Record<string, string>>;
+  readonly secret: string | undefined;
+  readonly transport: Transport | undefined;
+}
+
+/** Reads and checks address, key and headers. Throws where one of them cannot be right. */
+export function openEndpoint<Options extends ProviderOptions>(
+  access: Access<Options>,
+  options: Options,
+  origin: 'model' | 'embedding',
+): Endpoint {
+  const { provider, keyVariables, isKeyRequired, keyHeader } = access;
+  const environment = options.environment ?? process.env;
+  const address = access.address(options, environment);
+  const ownHeaders = readHeaders(options.headers);
+  const secret = readApiKey({
+    provider,
+    apiKey: options.apiKey,
+    variables: keyVariables,
+    environment,
+    // Whoever brings credentials of their own in a header needs no key.
+    isRequired: isKeyRequired && !Object.keys(ownHeaders).some((name) => credentialHeaders.has(name)),
+    isOwnServer: !address.isOfficial,
+    origin,
+  });
+  const baseURL = readBaseURL(address.url, {
+    provider,
+    place: address.place,
+    versionPath: address.versionPath,
+    isVersionMissed: address.isVersionMissed,
+    hasKey: secret !== undefined,
+    allowInsecure: options.allowInsecure === true,
+  });
+  return {
+    baseURL,
+    keyHeaders: secret === undefined ? {} : keyHeaders(keyHeader, secret),
+    ownHeaders,
+    secret,
+    transport: options.transport ?? (options.fetch && createFetchTransport(options.fetch)),
+  };
+}
+
+const credentialHeaders: ReadonlySet<string> = new Set([
+  'authorization',
+  'api-key',
+  'x-api-key',
+  'x-goog-api-key',
+]);
+
+function keyHeaders(header: Access['keyHeader'], key: string): Readonly<Record<string, string>> {
+  return header === 'bearer' ? { authorization: `Bearer ${key}` } : { [header]: key };
+}
+
+/** The address that was handed in, or the provider's own. */
+export function addressOf(options: Pick<ProviderOptions, 'baseURL'>, official: OfficialAddress): Address {
+  return defined({
+    url: options.baseURL ?? official.url,
+    place: 'The option "baseURL"',
+    versionPath: official.versionPath,
+    isVersionMissed: official.isVersionMissed,
+    isOfficial: options.baseURL === undefined || hostOf(options.baseURL) === hostOf(official.url),
+  });
+}
+
+/** Where a provider is by itself. */
+export type OfficialAddress = Pick<Address, 'url' | 'versionPath' | 'isVersionMissed'>;
+
+function hostOf(url: unknown): string | undefined {
+  return typeof url === 'string' && URL.canParse(url.trim()) ? new URL(url.trim()).host : undefined;
+}

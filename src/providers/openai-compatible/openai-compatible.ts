@@ -1,0 +1,136 @@
+import { defined } from '../../base/defined.ts';
+import type { Capabilities } from '../../model/capabilities.ts';
+import type { EmbeddingModel } from '../../model/embedding.ts';
+import { capabilitiesOf } from '../capability-tables.ts';
+import type { CapabilityTable } from '../capability-tables.ts';
+import { configError } from '../config-error.ts';
+import { defineProvider } from '../define-provider.ts';
+import { addressOf } from '../open-endpoint.ts';
+import type { ProviderDefinition } from '../define-provider.ts';
+import { createEmbeddingModel } from '../embedding-model.ts';
+import type { EmbeddingOptions } from '../embedding-options.ts';
+import { openaiEmbeddings } from '../embedding-protocols.ts';
+import { priceOf } from '../prices.ts';
+import { openaiChat } from '../protocols/openai-chat.ts';
+import type { OpenaiChatDialect } from '../protocols/openai-chat-dialect.ts';
+import type { Provider, ProviderOptions } from '../provider-options.ts';
+
+/** A server that speaks OpenAI's Chat Completions. */
+export interface OpenAICompatibleConfig extends ProviderOptions {
+  /** What it is called in failures, in the registry and in `providerOptions`. */
+  readonly name: string;
+  readonly baseURL: string;
+  /** The environment variable of its key. Without it and without `apiKey`, no key is sent. */
+  readonly keyVariable?: string | undefined;
+  /** Where it differs from what most servers understand. */
+  readonly dialect?: OpenaiChatDialect | undefined;
+}
+
+/** Makes chat models and embedding models of one server. */
+export interface OpenAICompatibleProvider extends Provider {
+  readonly embedding: (model: string, options?: EmbeddingOptions) => EmbeddingModel;
+}
+
+/**
+ * Any server that speaks OpenAI's Chat Completions, as a provider. What is handed in here holds for all its models; what is
+ * handed in with a model wins.
+ *
+ * @example const acme = openaiCompatible({ name: 'acme', baseURL: 'https://llm.acme.example/v1', apiKey });
+ *          const model = acme('llama-4-70b');
+ */
+export function openaiCompatible(config: OpenAICompatibleConfig): OpenAICompatibleProvider {
+  const { name, baseURL, keyVariable, dialect, ...shared } = config;
+  if (typeof name !== 'string' || !/^[a-z0-9][\w.-]{0,63}$/i.test(name)) {
+    throw configError(
+      'The option "name" of openaiCompatible must be up to 64 letters, digits, "-", "_" or ".": hand in a name such as "acme"',
+    );
+  }
+  if (typeof baseURL !== 'string') {
+    throw configError(
+      `The option "baseURL" of ${name} is missing: hand in the address up to its version, such as "https://host/v1"`,
+    );
+  }
+  return createCompatible({
+    name,
+    url: baseURL,
+    keyVariables: keyVariable === undefined ? [] : [keyVariable],
+    isKeyRequired: keyVariable !== undefined,
+    isOfficial: false,
+    table: 'openai-compatible',
+    dialect: () => dialect ?? {},
+    shared: { ...shared, capabilities: { ...continuationOf(dialect), ...shared.capabilities } },
+  });
+}
+
+/** All that a compatible provider is made of. */
+export interface CompatibleSetup {
+  readonly name: string;
+  readonly url: string;
+  /** Where a bare origin means the version below it. */
+  readonly versionPath?: string;
+  readonly keyVariables: readonly string[];
+  readonly isKeyRequired: boolean;
+  /** A house of its own, where only its own keys are taken. */
+  readonly isOfficial: boolean;
+  readonly table: CapabilityTable;
+  readonly dialect: (baseURL: string) => OpenaiChatDialect;
+  /** What the address itself changes: DeepSeek continues answers only below `/beta`. */
+  readonly atAddress?: (baseURL: string) => Partial<Capabilities>;
+  readonly shared?: ProviderOptions;
+}
+
+/** Makes the provider; the presets use it too. */
+export function createCompatible(setup: CompatibleSetup): OpenAICompatibleProvider {
+  const { name, shared = {} } = setup;
+  const addressFor = (options: ProviderOptions): string => options.baseURL ?? setup.url;
+  const definition: ProviderDefinition<ProviderOptions> = {
+    provider: name,
+    keyVariables: setup.keyVariables,
+    isKeyRequired: setup.isKeyRequired,
+    keyHeader: 'bearer',
+    address: (options) => {
+      const address = addressOf(options, setup);
+      return { ...address, isOfficial: setup.isOfficial && address.isOfficial };
+    },
+    wire: (_model, options) => ({ protocol: openaiChat, dialect: { ...setup.dialect(addressFor(options)) } }),
+    capabilities: (model, options) => ({
+      ...capabilitiesOf(setup.table, model),
+      ...setup.atAddress?.(addressFor(options)),
+    }),
+    // A server of the user's own has prices of its own, whatever it is called.
+    price: (model) => (setup.isOfficial ? priceOf(name, model) : undefined),
+  };
+  const provider = defineProvider(definition);
+  const joined = <Options extends ProviderOptions>(options: Options | undefined): Options =>
+    joinOptions(shared, options);
+  return Object.assign((model: string, options?: ProviderOptions) => provider(model, joined(options)), {
+    provider: name,
+    describe: (model: string, options?: ProviderOptions) => provider.describe(model, joined(options)),
+    embedding: (model: string, options?: EmbeddingOptions) =>
+      createEmbeddingModel(definition, model, {
+        options: joined<EmbeddingOptions>(options),
+        protocol: openaiEmbeddings,
+      }),
+  });
+}
+
+/** What is handed in with a model wins, field by field; headers and capabilities are joined. */
+function joinOptions<Options extends ProviderOptions>(
+  shared: ProviderOptions,
+  options: Options | undefined,
+): Options {
+  const own: ProviderOptions = options ?? {};
+  const joined: ProviderOptions = {
+    ...shared,
+    ...defined(own),
+    headers: { ...shared.headers, ...own.headers },
+    capabilities: { ...shared.capabilities, ...own.capabilities },
+  };
+  // Every field of the options is in it; what is added are fields that every set of options has.
+  return joined as Options;
+}
+
+/** Whoever says how an answer is continued says that it can be. */
+function continuationOf(dialect: OpenaiChatDialect | undefined): Partial<Capabilities> {
+  return dialect?.continuation === undefined ? {} : { continuation: 'prefill' };
+}

@@ -1,0 +1,114 @@
+import { isRecord } from '../../base/json.ts';
+import type { StreamPart } from '../../model/stream-part.ts';
+import { wireText } from './decode-json.ts';
+import { createCallIds } from './openai-call-ids.ts';
+import type { CallIds } from './openai-call-ids.ts';
+import type { Fields } from './openai-problem.ts';
+
+/** The tool calls of one response while they arrive. */
+export interface ChatCalls {
+  readonly makeId: CallIds;
+  /** The call that a delta with this index goes on with. */
+  readonly byIndex: Map<number, Call>;
+  readonly all: Call[];
+  /** Where the last delta went: the call that a cut would go through. */
+  lastWritten: Call | undefined;
+}
+
+interface Call {
+  readonly callId: string;
+  /** As the provider sent it; absent as long as it has not. */
+  wireId: string | undefined;
+  /** Empty until it is known. Then the call is announced. */
+  name: string;
+  /** Arguments that came before the name. */
+  heldText: string;
+}
+
+interface CallDelta {
+  readonly index?: unknown;
+  readonly id?: unknown;
+  readonly function?: unknown;
+}
+
+interface FunctionDelta {
+  readonly name?: unknown;
+  readonly arguments?: unknown;
+}
+
+/** Starts without calls. */
+export function createChatCalls(): ChatCalls {
+  return { makeId: createCallIds(), byIndex: new Map(), all: [], lastWritten: undefined };
+}
+
+/** Reads one entry of `tool_calls`, at its position in the list. Gives the parts that it means. */
+export function readCallDelta(calls: ChatCalls, delta: Fields, position: number): readonly StreamPart[] {
+  const { index, id, function: body }: CallDelta = delta;
+  const fields: FunctionDelta = isRecord(body) ? body : {};
+  const wireId = typeof id === 'string' && id !== '' ? id : undefined;
+  const name = typeof fields.name === 'string' ? fields.name : '';
+  const key = typeof index === 'number' ? index : undefined;
+
+  const open = calls.byIndex.get(key ?? position);
+  const isSame = open !== undefined && !startsAnother(open, { wireId, name, hasIndex: key !== undefined });
+  const call = isSame ? open : addCall(calls, key ?? position, wireId);
+  call.wireId ??= wireId;
+  calls.lastWritten = call;
+  return write(call, { name, text: argumentsTextOf(fields.arguments) });
+}
+
+/** Ends the calls. Where the answer was cut, the one that was being written and the last one may be incomplete. */
+export function finishCalls(calls: ChatCalls, { isCut }: { readonly isCut: boolean }): readonly StreamPart[] {
+  const last = calls.all.at(-1);
+  return calls.all.flatMap((call): readonly StreamPart[] => {
+    const { callId, name, heldText } = call;
+    if (isCut && (call === last || call === calls.lastWritten)) return [];
+    const finished: StreamPart = { type: 'tool-call-finished', callId };
+    if (name !== '') return [finished];
+    // Nobody can run a call without a name, but it must be seen that there was one.
+    return [
+      { type: 'tool-call-started', callId, name },
+      { type: 'tool-call-delta', callId, text: heldText },
+      finished,
+    ];
+  });
+}
+
+interface Beginning {
+  readonly wireId: string | undefined;
+  readonly name: string;
+  readonly hasIndex: boolean;
+}
+
+/**
+ * Some servers give every call the index 0, or none, and only a new id or name tells them apart; others repeat both with
+ * every delta, or make up a new id for each. So a call begins with a name, and with an id that is not the one we know.
+ */
+function startsAnother(open: Call, { wireId, name, hasIndex }: Beginning): boolean {
+  if (name === '' || open.name === '') return false;
+  return wireId === undefined ? !hasIndex : open.wireId !== undefined && wireId !== open.wireId;
+}
+
+function addCall(calls: ChatCalls, index: number, wireId: string | undefined): Call {
+  const call: Call = { callId: calls.makeId(wireId), wireId, name: '', heldText: '' };
+  calls.byIndex.set(index, call);
+  calls.all.push(call);
+  return call;
+}
+
+function write(call: Call, { name, text }: { readonly name: string; readonly text: string }): StreamPart[] {
+  const { callId } = call;
+  if (call.name !== '') return text === '' ? [] : [{ type: 'tool-call-delta', callId, text }];
+  call.heldText += text;
+  if (name === '') return [];
+  call.name = name;
+  const started: StreamPart = { type: 'tool-call-started', callId, name };
+  if (call.heldText === '') return [started];
+  return [started, { type: 'tool-call-delta', callId, text: call.heldText }];
+}
+
+/** By the protocol a text; some servers send the object itself. */
+function argumentsTextOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value === undefined || value === null ? '' : wireText(value);
+}

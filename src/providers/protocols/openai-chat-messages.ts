@@ -1,0 +1,158 @@
+import { unreachable } from '../../base/assert.ts';
+import { defined } from '../../base/defined.ts';
+import { partsOf } from '../../model/message.ts';
+import type {
+  AssistantPart,
+  ImagePart,
+  Message,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+  UserPart,
+} from '../../model/message.ts';
+import type { ModelRequest } from '../../model/request.ts';
+import type { OpenaiChatDialect } from './openai-chat-dialect.ts';
+import { fileName, mediaUrl, toolResultImages, toolResultText } from './openai-media.ts';
+
+type WireMessage = Readonly<Record<string, unknown>>;
+
+/** The conversation in the words of Chat Completions. */
+export function toChatMessages(request: ModelRequest, dialect: OpenaiChatDialect): readonly WireMessage[] {
+  const messages: WireMessage[] = [];
+  let images: WireMessage[] = [];
+  for (const message of request.messages) {
+    if (message.role === 'tool') {
+      messages.push(...message.content.map((part) => toToolMessage(part, dialect)));
+      images.push(...message.content.flatMap(toImageParts));
+      continue;
+    }
+    // Every call must be answered before anything else is said, so images wait for the last of the results.
+    if (images.length > 0) messages.push({ role: 'user', content: images });
+    images = [];
+    messages.push(...toMessage(message, dialect));
+  }
+  if (images.length > 0) messages.push({ role: 'user', content: images });
+  return [...messages, ...toContinuation(request, dialect)];
+}
+
+function toMessage(
+  message: Exclude<Message, { role: 'tool' }>,
+  dialect: OpenaiChatDialect,
+): readonly WireMessage[] {
+  switch (message.role) {
+    case 'system': {
+      const content = toTextContent(partsOf(message.content), { dialect, separator: '\n\n' });
+      return [{ role: dialect.systemRole ?? 'system', content }];
+    }
+    case 'user':
+      return [{ role: 'user', content: toUserContent(partsOf(message.content), dialect) }];
+    case 'assistant':
+      return toAssistantMessage(partsOf(message.content), dialect);
+    default:
+      return unreachable(message);
+  }
+}
+
+interface TextForm {
+  readonly dialect: OpenaiChatDialect;
+  /** What stands between parts where they become one string. */
+  readonly separator: '' | '\n\n';
+}
+
+function toTextContent(parts: readonly TextPart[], { dialect, separator }: TextForm): unknown {
+  const isMarked = dialect.cacheControl === true && parts.some(({ cache }) => cache === true);
+  const isJoined = separator === '' || parts.length < 2 || dialect.textParts === false;
+  if (isJoined && !isMarked) return parts.map(({ text }) => text).join(separator);
+  return parts.map((part) => toTextPart(part, dialect));
+}
+
+function toTextPart({ text, cache }: TextPart, { cacheControl }: OpenaiChatDialect): object {
+  const isMarked = cache === true && cacheControl === true;
+  return defined({ type: 'text', text, cache_control: isMarked ? { type: 'ephemeral' } : undefined });
+}
+
+function toUserContent(parts: readonly UserPart[], dialect: OpenaiChatDialect): unknown {
+  if (parts.every((part) => part.type === 'text'))
+    return toTextContent(parts, { dialect, separator: '\n\n' });
+  return parts.map((part) => toUserPart(part, dialect));
+}
+
+function toUserPart(part: UserPart, dialect: OpenaiChatDialect): object {
+  switch (part.type) {
+    case 'text':
+      return toTextPart(part, dialect);
+    case 'image':
+      return toImagePart(part);
+    case 'file':
+      return { type: 'file', file: { filename: fileName(part), file_data: mediaUrl(part) } };
+    default:
+      return unreachable(part);
+  }
+}
+
+function toImagePart(part: ImagePart): WireMessage {
+  return { type: 'image_url', image_url: { url: mediaUrl(part) } };
+}
+
+/** Texts are joined as they stand, for together they are what the model wrote. */
+function toAssistantMessage(
+  parts: readonly AssistantPart[],
+  dialect: OpenaiChatDialect,
+): readonly WireMessage[] {
+  const texts = parts.filter((part) => part.type === 'text');
+  const calls = parts.filter((part) => part.type === 'tool-call');
+  const reasoning = dialect.reasoningBack === undefined ? '' : ownReasoning(parts);
+  // A turn of which nothing may be sent back (reasoning alone) would be refused as an empty message.
+  if (texts.length === 0 && calls.length === 0 && reasoning === '') return [];
+  const content = toTextContent(texts, { dialect, separator: '' });
+  return [
+    {
+      role: 'assistant',
+      content: texts.length === 0 && calls.length > 0 ? null : content,
+      ...(reasoning === '' ? {} : { [dialect.reasoningBack ?? 'reasoning_content']: reasoning }),
+      ...(calls.length === 0 ? {} : { tool_calls: calls.map(toToolCall) }),
+    },
+  ];
+}
+
+/** What another protocol signed is of no use here. */
+function ownReasoning(parts: readonly AssistantPart[]): string {
+  return parts
+    .map((part) => (part.type === 'reasoning' && part.signature === undefined ? part.text : ''))
+    .join('');
+}
+
+/** Arguments go back as they came; but servers parse them, and no text at all is not JSON. */
+function toToolCall({ callId, name, argumentsText }: ToolCallPart): object {
+  const text = argumentsText.trim() === '' ? '{}' : argumentsText;
+  return { id: callId, type: 'function', function: { name, arguments: text } };
+}
+
+function toToolMessage(part: ToolResultPart, dialect: OpenaiChatDialect): WireMessage {
+  const text = toolResultText(part);
+  const hasOnlyImages = text === '' && toolResultImages(part).length > 0;
+  const result: TextPart = {
+    type: 'text',
+    text: hasOnlyImages ? 'The result is in the images that follow.' : text,
+    cache: part.cache === true,
+  };
+  const content = toTextContent([result], { dialect, separator: '' });
+  return { role: 'tool', tool_call_id: part.callId, content };
+}
+
+/** A tool's message can hold only text, so its images follow as if the user had sent them, and say whose they are. */
+function toImageParts(part: ToolResultPart): readonly WireMessage[] {
+  const images = toolResultImages(part);
+  if (images.length === 0) return [];
+  const caption = `Images from the tool "${part.name}" (call ${part.callId}):`;
+  return [{ type: 'text', text: caption }, ...images.map(toImagePart)];
+}
+
+function toContinuation(
+  { continueFrom }: ModelRequest,
+  { continuation }: OpenaiChatDialect,
+): readonly WireMessage[] {
+  if (continueFrom === undefined || continuation === undefined) return [];
+  const message = { role: 'assistant', content: continueFrom };
+  return [continuation === 'prefix' ? { ...message, prefix: true } : message];
+}

@@ -1,0 +1,2 @@
+export { vertex } from './vertex.ts';
+export type { AccessTokenSource, VertexOptions } from './vertex.ts';

@@ -1,0 +1,107 @@
+import type { Failure } from '../errors/failure.ts';
+import { retryDelay } from './backoff.ts';
+import { recoveryRoutes } from './recovery-routes.ts';
+import type { RetryPolicy } from './retry-policy.ts';
+
+/** What is known when an attempt has failed. Time and chance arrive as numbers, so that the same facts decide the same. */
+export interface FailedAttempt {
+  readonly failure: Failure;
+  /** Attempts made at this model, this one included. */
+  readonly attempts: number;
+  /** Earlier failures at this model with the same code. */
+  readonly sameCodeBefore: number;
+  /** What is left of the deadline. */
+  readonly leftMs: number;
+  /** In [0, 1). */
+  readonly drawn: number;
+  /** Whether the shared retry budget grants a retry. It is asked only when one is wanted. */
+  readonly spendRetry: () => boolean;
+  readonly hasNextModel: boolean;
+  /** Something of the answer was handed on and cannot be taken back: another attempt would be glued to it. */
+  readonly isFinal?: boolean | undefined;
+  /** A bound of the ledger that is reached, if one is. */
+  readonly spentLimit?: string | undefined;
+}
+
+/** What to do about it, and why, in words for the journal. */
+export type Decision =
+  | { readonly type: 'retry'; readonly delayMs: number; readonly reason: string }
+  | { readonly type: 'fall-back'; readonly reason: string }
+  /** `resumeAfterMs`: the same call may be made again then, and not before. */
+  | { readonly type: 'give-up'; readonly reason: string; readonly resumeAfterMs?: number };
+
+/** What may be decided besides the policy of retries. */
+export interface DecisionRules {
+  readonly retry: RetryPolicy;
+  /** Ask the next model also where this one refused or filtered. */
+  readonly fallBackOnFilter: boolean;
+}
+
+/** Retry inside fallback inside deadline: the one place that decides what follows a failed attempt. */
+export function decideNext(attempt: FailedAttempt, rules: DecisionRules): Decision {
+  const { failure } = attempt;
+  if (failure.code === 'CANCELLED') return { type: 'give-up', reason: 'the caller cancelled it' };
+  if (attempt.spentLimit !== undefined)
+    return { type: 'give-up', reason: `the bound ${attempt.spentLimit} is reached` };
+  if (attempt.isFinal === true) {
+    return { type: 'give-up', reason: 'part of the answer was handed on and cannot be taken back' };
+  }
+  if (attempt.leftMs <= 0) return { type: 'give-up', reason: 'the deadline has passed' };
+
+  const retry = decideRetry(attempt, rules.retry);
+  if (retry.type === 'retry') return retry;
+  const refusal = noFallbackBecause(attempt, rules);
+  if (refusal === undefined) return { type: 'fall-back', reason: retry.reason };
+  const reason = `${retry.reason}; ${refusal}`;
+  return retry.resumeAfterMs === undefined
+    ? { type: 'give-up', reason }
+    : { type: 'give-up', reason, resumeAfterMs: retry.resumeAfterMs };
+}
+
+type RetryVerdict =
+  | Extract<Decision, { type: 'retry' }>
+  | { readonly type: 'no-retry'; readonly reason: string; readonly resumeAfterMs?: number };
+
+function decideRetry(attempt: FailedAttempt, policy: RetryPolicy): RetryVerdict {
+  const { failure, attempts, leftMs } = attempt;
+  const no = (reason: string, resumeAfterMs?: number): RetryVerdict =>
+    resumeAfterMs === undefined ? { type: 'no-retry', reason } : { type: 'no-retry', reason, resumeAfterMs };
+
+  if (!failure.retryable) return no(`${failure.code} would not be mended by asking again`);
+  const maxRepeats = maxRepeatsOf(failure);
+  if (attempt.sameCodeBefore >= maxRepeats) return no(`${failure.code} came ${maxRepeats + 1} times`);
+  const { delayMs, basis } = retryDelay(
+    { retry: attempts, retryAfterMs: failure.retryAfterMs, drawn: attempt.drawn },
+    policy,
+  );
+  const waitText = `${Math.round(delayMs)} ms`;
+  if (basis === 'asked' && delayMs > policy.maxWaitMs) {
+    return no(
+      `${waitText} were asked for, longer than maxWaitMs (${policy.maxWaitMs} ms)`,
+      failure.retryAfterMs,
+    );
+  }
+  if (attempts >= policy.maxAttempts)
+    return no(`all ${policy.maxAttempts} attempts are used up`, failure.retryAfterMs);
+  if (delayMs >= leftMs) return no(`a wait of ${waitText} would pass the deadline`, failure.retryAfterMs);
+  if (!attempt.spendRetry()) return no('the retry budget of this provider and key is spent');
+  const why = basis === 'asked' ? `${waitText} were asked for` : `backoff of ${waitText}`;
+  return { type: 'retry', delayMs, reason: `${why}, then attempt ${attempts + 1}` };
+}
+
+/** A name that does not resolve is most often a typing error in the base URL: one more look is enough. */
+function maxRepeatsOf(failure: Failure): number {
+  if (failure.causes.some(({ code }) => code === 'ENOTFOUND')) return 1;
+  const { retries } = recoveryRoutes[failure.code];
+  return retries === 'policy' ? Infinity : retries;
+}
+
+function noFallbackBecause(
+  { failure, hasNextModel }: FailedAttempt,
+  rules: DecisionRules,
+): string | undefined {
+  const { fallback } = recoveryRoutes[failure.code];
+  if (fallback === 'never') return 'another model would fail the same way';
+  if (fallback === 'if-allowed' && !rules.fallBackOnFilter) return 'to ask another model was not allowed';
+  return hasNextModel ? undefined : 'there is no further model';
+}

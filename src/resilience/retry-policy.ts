@@ -1,0 +1,83 @@
+import { createFailure } from '../errors/failure.ts';
+import { RerailError } from '../errors/rerail-error.ts';
+
+/** How often and how patiently a call is tried again. */
+export interface RetryPolicy {
+  /** Tries at one model, the first one counted. `Infinity`: as many as the deadline allows. */
+  readonly maxAttempts: number;
+  /** The first wait of our own; each further one is twice as long. */
+  readonly baseDelayMs: number;
+  /** The longest wait of our own. */
+  readonly maxDelayMs: number;
+  /** How far a wait of our own is spread, as a share: 0.2 is ±20 %. A wait that was asked for is only ever lengthened. */
+  readonly jitter: number;
+  /** The shortest wait before any retry, whatever was asked for. */
+  readonly minDelayMs: number;
+  /** The longest wait that somebody may ask of us. A longer one goes to another model, or ends the call with `resumeAt`. */
+  readonly maxWaitMs: number;
+  /** From the start of the call to its end. Every other bound is cut to what is left of it. */
+  readonly deadlineMs: number;
+}
+
+const standard: RetryPolicy = {
+  maxAttempts: 4,
+  baseDelayMs: 1000,
+  maxDelayMs: 10_000,
+  jitter: 0.2,
+  minDelayMs: 100,
+  maxWaitMs: 60_000,
+  deadlineMs: 600_000,
+};
+
+/** The presets, by name. */
+export const retryPresets = {
+  none: { ...standard, maxAttempts: 1 },
+  quick: { ...standard, maxAttempts: 2 },
+  standard,
+  patient: { ...standard, maxAttempts: Infinity, maxDelayMs: 30_000, deadlineMs: 1_800_000 },
+} as const satisfies Record<string, RetryPolicy>;
+
+/** One of the presets' names. */
+export type RetryPreset = keyof typeof retryPresets;
+
+/** A preset, or what differs from `standard`. */
+export type RetryOption = RetryPreset | Partial<RetryPolicy>;
+
+const longestMs = 366 * 24 * 3600 * 1000;
+
+/** Fills in the rest, and throws a `ConfigError` that names the first field that makes no sense. */
+export function resolveRetryPolicy(option: RetryOption = 'standard'): RetryPolicy {
+  if (typeof option === 'string') {
+    if (!Object.hasOwn(retryPresets, option)) {
+      throw misuse('preset', `one of ${Object.keys(retryPresets).join(', ')}`, option);
+    }
+    return retryPresets[option];
+  }
+  const policy = { ...standard, ...option };
+  for (const name of ['baseDelayMs', 'maxDelayMs', 'minDelayMs', 'maxWaitMs'] as const) {
+    checkNumber(name, policy[name], { from: 0, to: longestMs });
+  }
+  checkNumber('deadlineMs', policy.deadlineMs, { from: 1, to: longestMs });
+  checkNumber('jitter', policy.jitter, { from: 0, to: 1 });
+  const { maxAttempts } = policy;
+  if (maxAttempts !== Infinity && !(Number.isInteger(maxAttempts) && maxAttempts >= 1)) {
+    throw misuse('maxAttempts', 'a whole number from 1, or Infinity', maxAttempts);
+  }
+  return policy;
+}
+
+function checkNumber(
+  name: string,
+  value: unknown,
+  { from, to }: { readonly from: number; readonly to: number },
+): void {
+  if (typeof value === 'number' && value >= from && value <= to) return;
+  throw misuse(name, `a number from ${from} to ${to}`, value);
+}
+
+function misuse(name: string, expected: string, value: unknown): RerailError {
+  const message = `Cannot use this retry policy: "${name}" must be ${expected}, got ${String(value)}`;
+  return RerailError.from(
+    createFailure('CONFIG_ERROR', { origin: 'config', message, context: { field: name } }),
+  );
+}

@@ -1,0 +1,79 @@
+import type { Clock, Random } from '../base/clock.ts';
+import type { Failure } from '../errors/failure.ts';
+import type { AttemptCharge, LedgerLimits } from '../resilience/ledger.ts';
+import type { RetryPolicy } from '../resilience/retry-policy.ts';
+import type { CallRecovery, CallReport } from './call-report.ts';
+import type { Gates } from './gates.ts';
+
+/** Something that can be tried: a model, told apart from the way it is spoken to. */
+export interface CallTarget<Value> {
+  readonly provider: string;
+  readonly name: string;
+  readonly quotaKey: string;
+  /** One attempt. Must not reject, and must end within `leftMs`. */
+  readonly attempt: (context: AttemptContext) => Promise<Attempted<Value>>;
+}
+
+export interface AttemptContext {
+  /** From 1, over all targets. */
+  readonly attempt: number;
+  /** What is left of the deadline. */
+  readonly leftMs: number;
+}
+
+/** The end of one attempt. `canSplice`: the next attempt at the same target can go on where this one broke off. */
+export type Attempted<Value> = {
+  readonly value: Value;
+  readonly charge: Pick<AttemptCharge, 'inputTokens' | 'outputTokens' | 'costUsd'>;
+} & (
+  | { readonly type: 'success' }
+  | {
+      readonly type: 'failure';
+      readonly failure: Failure;
+      readonly canSplice: boolean;
+      /** Something of the answer was handed on to somebody who cannot take it back. */
+      readonly isFinal?: boolean;
+    }
+);
+
+/** What happens between attempts, with the reason for each decision. */
+export type LoopEvent =
+  | {
+      readonly type: 'attempt-started';
+      readonly attempt: number;
+      readonly provider: string;
+      readonly model: string;
+      /** The one request by which an open breaker finds out whether the provider works again. */
+      readonly isProbe: boolean;
+    }
+  | { readonly type: 'failure'; readonly attempt: number; readonly failure: Failure }
+  | {
+      readonly type: 'recovery';
+      readonly failure: Failure;
+      readonly recovery: CallRecovery | 'give-up';
+      readonly reason: string;
+      readonly delayMs?: number;
+    }
+  | {
+      readonly type: 'breaker-changed';
+      readonly provider: string;
+      readonly from: string;
+      readonly to: string;
+    }
+  | { readonly type: 'breaker-awaited'; readonly provider: string; readonly model: string };
+
+export interface LoopOptions {
+  readonly retry: RetryPolicy;
+  readonly fallBackOnFilter: boolean;
+  readonly limits: LedgerLimits;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly gates: Gates;
+  readonly signal?: AbortSignal | undefined;
+  readonly onEvent?: ((event: LoopEvent) => void) | undefined;
+}
+
+export type LoopResult<Value> = { readonly report: CallReport } & (
+  | { readonly type: 'success'; readonly value: Value }
+  | { readonly type: 'failure'; readonly failure: Failure; readonly value: Value | undefined }
+);

@@ -1,0 +1,121 @@
+import type { Clock } from '../base/clock.ts';
+import { createFailure } from '../errors/failure.ts';
+import type { Failure } from '../errors/failure.ts';
+import type { Model, ModelResponse, PartialResult } from '../model/model.ts';
+import type { ModelRequest } from '../model/request.ts';
+import type { StreamPart } from '../model/stream-part.ts';
+import type { Timeouts } from '../model/timeouts.ts';
+import type { Attempted, CallTarget } from './call-target.ts';
+import { beginsAnew, continuableText, joinContinuation, mayBeginAnew } from './continuation.ts';
+import type { Delivery } from './delivery.ts';
+import { guardAttempt } from './guard-attempt.ts';
+
+interface TargetOptions {
+  readonly request: ModelRequest;
+  readonly timeouts: Timeouts;
+  readonly delivery: Delivery | undefined;
+  readonly clock: Clock;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** A broken answer that the next attempt at the same model continues. */
+interface Broken {
+  readonly text: string;
+  readonly failure: Failure;
+}
+
+/** A model as something that can be tried. Continues a broken answer where the model can, else takes it back. */
+export function createModelTarget(model: Model, options: TargetOptions): CallTarget<PartialResult> {
+  const { request, delivery, clock, signal } = options;
+  let broken: Broken | undefined;
+
+  async function attempt({ leftMs }: { readonly leftMs: number }): Promise<Attempted<PartialResult>> {
+    const base = broken?.text ?? '';
+    delivery?.retractTo(base.length);
+    const listener = delivery === undefined ? undefined : createListener(delivery, base);
+    const response = await guardAttempt(model, base === '' ? request : { ...request, continueFrom: base }, {
+      signal,
+      clock,
+      onPart: listener?.part,
+      isChecked: true,
+      timeouts: { ...options.timeouts, totalMs: Math.max(1, Math.min(options.timeouts.totalMs, leftMs)) },
+    });
+    if (delivery !== undefined) {
+      await listener?.flush();
+      await delivery.settled();
+    }
+    // The usual way: nothing was broken, and nothing is.
+    if (broken === undefined && response.type === 'success') return succeeded(response.result);
+    const settled = settleContinuation(response, broken);
+    const text = continuableText(model, request, settled);
+    broken = settled.type === 'failure' && text !== '' ? { text, failure: settled.failure } : undefined;
+    return toAttempted(settled, broken !== undefined);
+  }
+
+  const { provider, name, quotaKey } = model;
+  return { provider, name, quotaKey, attempt };
+}
+
+/** Puts the text before the break and the text after it together, and says truthfully what came of it. */
+function settleContinuation(response: ModelResponse, broken: Broken | undefined): ModelResponse {
+  if (broken === undefined) return response;
+  const { text, failure } = broken;
+  if (response.type === 'success') {
+    return { type: 'success', result: { ...response.result, ...joinContinuation(text, response.result) } };
+  }
+  const { partial } = response;
+  const { code } = response.failure;
+  // The model had nothing to add: the text before the break was all of it.
+  if (code === 'EMPTY_RESPONSE' && partial.finish?.reason === 'stop') {
+    return { type: 'success', result: { ...joinContinuation(text, partial), finish: partial.finish } };
+  }
+  if (code === 'INVALID_REQUEST') return { type: 'failure', failure: refusedContinuation(failure), partial };
+  return { type: 'failure', failure: response.failure, partial: joinContinuation(text, partial) };
+}
+
+/** The server does not continue answers after all. The answer is as broken as before, and will be restarted. */
+function refusedContinuation(failure: Failure): Failure {
+  const context = { ...failure.context, continuation: 'refused' };
+  return createFailure(failure.code, { ...failure, phase: 'headers', context });
+}
+
+function toAttempted(settled: ModelResponse, canSplice: boolean): Attempted<PartialResult> {
+  if (settled.type === 'success') return succeeded(settled.result);
+  const { failure, partial } = settled;
+  return { type: 'failure', failure, canSplice, value: partial, charge: chargeOf(partial) };
+}
+
+function succeeded(result: PartialResult): Attempted<PartialResult> {
+  return { type: 'success', value: result, charge: chargeOf(result) };
+}
+
+function chargeOf({ usage, costUsd }: PartialResult): Attempted<PartialResult>['charge'] {
+  return { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, costUsd };
+}
+
+interface Listener {
+  readonly part: (part: StreamPart) => void | Promise<void>;
+  readonly flush: () => void | Promise<void>;
+}
+
+/** Holds the first words of a continuation back until it is plain whether the server goes on or begins anew. */
+function createListener(delivery: Delivery, base: string): Listener {
+  let held = '';
+  let isPlain = base === '';
+
+  function release(): void | Promise<void> {
+    isPlain = true;
+    if (held === '') return undefined;
+    if (beginsAnew(base, held)) delivery.retractTo(0);
+    return delivery.part({ type: 'text-delta', text: held });
+  }
+
+  return {
+    part: (part) => {
+      if (isPlain || part.type !== 'text-delta') return delivery.part(part);
+      held += part.text;
+      return mayBeginAnew(base, held) ? undefined : release();
+    },
+    flush: () => (isPlain ? undefined : release()),
+  };
+}

@@ -1,0 +1,17 @@
+export { modelConformance } from './model-conformance.ts';
+export type { ConformanceCase, HarnessedModel, ModelHarness, Scenario } from './model-conformance.ts';
+export { scriptedModel } from './scripted-model.ts';
+export type {
+  RecordedCall,
+  ScriptedAnswer,
+  ScriptedBreak,
+  ScriptedCall,
+  ScriptedFailure,
+  ScriptedModel,
+  ScriptedModelOptions,
+  ScriptEntry,
+  ScriptStep,
+} from './scripted-model.ts';
+export { seededRandom } from './seeded-random.ts';
+export { simulatedClock } from './simulated-clock.ts';
+export type { RunOptions, SimulatedClock } from './simulated-clock.ts';

@@ -1,0 +1,25 @@
+import type { Model } from '../../src/model/model.ts';
+import { anthropic } from '../../src/providers/anthropic/anthropic.ts';
+import { gemini } from '../../src/providers/gemini/gemini.ts';
+import { ollama } from '../../src/providers/ollama/ollama.ts';
+import { openai } from '../../src/providers/openai/openai.ts';
+import type { ProviderOptions } from '../../src/providers/provider-options.ts';
+
+const makers = {
+  'openai-chat': (options) => openai('gpt-4o', { ...options, api: 'chat' }),
+  'openai-responses': (options) => openai('gpt-4o', options),
+  anthropic: (options) => anthropic('claude-sonnet-4-5', options),
+  gemini: (options) => gemini('gemini-2.5-flash', options),
+  ollama: (options) => ollama('qwen3:8b', options),
+} as const satisfies Record<string, (options: ProviderOptions) => Model>;
+
+/** Our ways to a server: the four protocols, and Ollama, which speaks the first of them at an address of its own. */
+export type ProviderName = keyof typeof makers;
+
+/** The one key that all of them send. */
+export const testKey = 'test-key-0123456789';
+
+/** A model of the provider, with options of its own. */
+export function providerModel(name: ProviderName, options: ProviderOptions): Model {
+  return makers[name]({ apiKey: testKey, ...options });
+}
