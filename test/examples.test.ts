@@ -11,7 +11,12 @@ describe('the examples', () => {
   });
 
   it('all have a test here', () => {
-    expect(readdirSync('examples')).toEqual(['call-model.ts', 'classify.ts', 'resilient-ai-sdk.ts']);
+    expect(readdirSync('examples')).toEqual([
+      'call-model.ts',
+      'classify.ts',
+      'resilient-ai-sdk.ts',
+      'tools.ts',
+    ]);
   });
 
   it('call-model.ts prints what its comments say', async () => {
@@ -37,6 +42,16 @@ describe('the examples', () => {
       'STREAM_INTERRUPTED → retry',
     ]);
     expect(printed.slice(4).join('')).toBe('The trains run again.');
+  });
+
+  it('tools.ts prints what its comments say', async () => {
+    const log = vi.spyOn(console, 'log').mockReturnValue();
+    await import('../examples/tools.ts');
+    expect(log.mock.calls.map((values) => values.join(' '))).toEqual([
+      'TOOL_CALL_INVALID → retry',
+      'OVERLOADED → retry',
+      'The tool get_weather answered: 4 degrees and snow in Oslo',
+    ]);
   });
 
   it('classify.ts prints what its comments say', async () => {

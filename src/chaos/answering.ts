@@ -1,9 +1,11 @@
 import type { Random } from '../base/clock.ts';
 import type { Json } from '../base/json.ts';
 import type { FinishReason } from '../model/finish.ts';
+import { estimateTokens } from '../providers/simulated/estimate-tokens.ts';
 import { createMind } from '../providers/simulated/mind.ts';
 import type { MindRequest } from '../providers/simulated/mind.ts';
 import { seededId } from './seeded.ts';
+import { entryAt } from './slots.ts';
 import type { ChaosProtocol, WireAnswer, WireToolCall } from './wire/wire-answer.ts';
 
 /** A tool call in a scripted turn. `argumentsText` is sent as it is, so it need not be JSON. */
@@ -44,20 +46,13 @@ export function createAnswering(model: ChaosModel | undefined, seed: number): An
   return {
     next: (request) => {
       if (typeof model === 'function') return toTurn(model(request));
-      const scripted = model === undefined ? undefined : turnAt(model, turn);
+      const scripted = model === undefined ? undefined : entryAt(model, turn);
       return scripted === undefined ? mind.answer(request) : toTurn(scripted);
     },
     advance: () => {
       turn += 1;
     },
   };
-}
-
-function turnAt(
-  { script, repeat }: Extract<ChaosModel, { readonly script: unknown }>,
-  turn: number,
-): string | ChaosTurn | undefined {
-  return script[repeat === true ? turn % Math.max(1, script.length) : turn];
 }
 
 function toTurn(turn: string | ChaosTurn): ChaosTurn {
@@ -81,15 +76,12 @@ const epochS = 1_760_000_000;
 export function toWireAnswer(turn: ChaosTurn, facts: AnswerFacts): WireAnswer {
   const { protocol, model, sequence, random, chunkCharacters, wantsStreamUsage } = facts;
   const id = seededId(random, 24);
-  const toolCalls = (turn.toolCalls ?? []).map((call): WireToolCall => {
-    const text = 'argumentsText' in call ? call.argumentsText : undefined;
-    return {
-      callId: call.callId ?? `${callPrefixes[protocol]}${seededId(random, 22)}`,
-      name: call.name,
-      argumentsText: text ?? JSON.stringify(call.arguments ?? {}),
-      isCutOff: false,
-    };
-  });
+  const toolCalls = (turn.toolCalls ?? []).map((call): WireToolCall => ({
+    callId: call.callId ?? `${callPrefixes[protocol]}${seededId(random, 22)}`,
+    name: call.name,
+    argumentsText: call.argumentsText ?? JSON.stringify(call.arguments ?? {}),
+    isCutOff: false,
+  }));
   const usage = turn.usage ?? { inputTokens: 20, outputTokens: countTokens(turn) };
   return {
     id,
@@ -114,6 +106,9 @@ const callPrefixes = {
   gemini: '',
 } as const satisfies Record<ChaosProtocol, string>;
 
+/** About what a call takes; its arguments are not looked at, so that a bent one counts the same. */
+const charactersPerCall = 40;
+
 function countTokens({ text = '', toolCalls = [] }: ChaosTurn): number {
-  return Math.max(1, Math.ceil((text.length + toolCalls.length * 40) / 4));
+  return estimateTokens(text.length + toolCalls.length * charactersPerCall);
 }

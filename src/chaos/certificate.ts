@@ -4,7 +4,10 @@ import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 // X.509 that a self-signed certificate needs are written here by hand (DER: tag, length, content).
 
 /** `valid` is for localhost and the loopback addresses; the others are wrong in one thing only. */
-export type CertificateKind = 'valid' | 'expired' | 'wrong-name';
+export type CertificateKind = keyof typeof certificateKinds;
+
+/** The kinds, to look a word up in. */
+export const certificateKinds = { valid: true, expired: true, 'wrong-name': true } as const;
 
 /** A key and the certificate that it signed for itself, as PEM. */
 export interface SelfSigned {

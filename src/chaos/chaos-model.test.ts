@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Model } from '../model/model.ts';
 import type { StreamPart } from '../model/stream-part.ts';
 import { scriptedModel } from '../testing/scripted-model.ts';
 import { simulatedClock } from '../testing/simulated-clock.ts';
@@ -129,9 +130,20 @@ describe('chaos(model)', () => {
     [
       'an unknown code',
       { script: [{ name: 'failure', code: 'NOPE' as 'UNKNOWN' }] },
-      /no failure code "NOPE"/,
+      /"code" of the fault "failure" one of the codes .* got "NOPE"/,
     ],
+    [
+      'a name of the chaos server',
+      { script: ['overloaded' as unknown as ModelFault] },
+      /objects with a "name", got "overloaded"/,
+    ],
+    ['a list', ['overloaded'] as unknown as ModelFaultSchedule, /must be told its faults/],
+    ['nothing', undefined as unknown as ModelFaultSchedule, /must be told its faults/],
   ])('refuses %s when it is made', (_what, faults, message) => {
     expect(() => wrap(faults)).toThrow(message);
+  });
+
+  it('refuses what is no model', () => {
+    expect(() => chaos(null as unknown as Model, { faults: { rate: 1 } })).toThrow('chaos() needs a model');
   });
 });

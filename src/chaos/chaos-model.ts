@@ -1,16 +1,21 @@
-import type { Random } from '../base/clock.ts';
-import { wait } from '../base/abort.ts';
-import { systemClock } from '../base/system.ts';
+import { unreachable } from '../base/assert.ts';
+import { defined } from '../base/defined.ts';
+import { isRecord } from '../base/json.ts';
 import type { FailureCode } from '../errors/codes.ts';
 import { failureTraits } from '../errors/codes.ts';
+import { classifyFailure } from '../errors/classify-failure.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import type { Model, ModelResponse } from '../model/model.ts';
 import type { ModelRequest } from '../model/request.ts';
 import type { StreamPart } from '../model/stream-part.ts';
-import { chaosConfigError } from './config-error.ts';
+import { completeTimeouts } from '../model/stream-watch.ts';
+import { playAttempt } from '../providers/simulated/play-attempt.ts';
+import type { Player, Step } from '../providers/simulated/play-attempt.ts';
 import { breakStream } from './break-stream.ts';
+import { chaosConfigError } from './config-error.ts';
 import { randomFor } from './seeded.ts';
+import { drawKind, entryAt } from './slots.ts';
 import { truncateArguments } from './truncate-arguments.ts';
 import { settleParts } from './wrapped-call.ts';
 import type { WrappedCall } from './wrapped-call.ts';
@@ -75,7 +80,9 @@ const everyday: readonly ModelFault[] = [
  *
  * @example const shaky = chaos(openai('gpt-5.2'), { seed: 7, faults: { rate: 0.3 } });
  */
-export function chaos(model: Model, { seed = 1, faults }: ChaosModelOptions): ChaoticModel {
+export function chaos(model: Model, given: ChaosModelOptions): ChaoticModel {
+  checkGiven(model, given);
+  const { seed = 1, faults } = given;
   const next = createNext(faults, seed);
   const delivered: DeliveredModelFault[] = [];
   let calls = 0;
@@ -84,13 +91,15 @@ export function chaos(model: Model, { seed = 1, faults }: ChaosModelOptions): Ch
     name: model.name,
     quotaKey: model.quotaKey,
     capabilities: model.capabilities,
-    ...(model.price === undefined ? {} : { price: model.price }),
+    ...defined({ price: model.price }),
     delivered,
     callCount: () => calls,
     call: async (request, options = {}) => {
       const callIndex = calls;
       calls += 1;
-      const fault = next(request, callIndex);
+      const chosen = choose(() => next(request, callIndex));
+      if (chosen.type === 'failure') return settleParts([], model, chosen.failure);
+      const { fault } = chosen;
       if (fault === undefined) return model.call(request, options);
       return callWithFault(fault, { model, request, options }, () => {
         delivered.push({ callIndex, fault });
@@ -98,6 +107,36 @@ export function chaos(model: Model, { seed = 1, faults }: ChaosModelOptions): Ch
       });
     },
   };
+}
+
+/** A caller without types may leave out what there is no default for. */
+function checkGiven(model: unknown, given: unknown): void {
+  if (!isRecord(model) || typeof model['call'] !== 'function') {
+    throw chaosConfigError(
+      'chaos() needs a model',
+      "Write chaos(openai('gpt-5.2'), { faults: { rate: 0.3 } })",
+    );
+  }
+  const faults = isRecord(given) ? given['faults'] : undefined;
+  const isSchedule = isRecord(faults) && ('rate' in faults || Array.isArray(faults['script']));
+  if (typeof faults === 'function' || isSchedule) return;
+  throw chaosConfigError(
+    'chaos() must be told its faults, as { script: […] } or { rate: 0.3 }, or by a function',
+    "Write chaos(model, { faults: { script: [{ name: 'failure', code: 'OVERLOADED' }, null] } })",
+  );
+}
+
+type Chosen =
+  | { readonly type: 'chosen'; readonly fault: ModelFault | undefined }
+  | { readonly type: 'failure'; readonly failure: Failure };
+
+/** A model never rejects, and what a test throws inside its schedule must still be seen. */
+function choose(next: () => ModelFault | undefined): Chosen {
+  try {
+    return { type: 'chosen', fault: next() };
+  } catch (thrown) {
+    return { type: 'failure', failure: classifyFailure(thrown, 'agent') };
+  }
 }
 
 async function callWithFault(
@@ -109,28 +148,57 @@ async function callWithFault(
   switch (fault.name) {
     case 'failure': {
       if (fault.when === 'after') await model.call(request, { ...options, onPart: undefined });
-      onDelivered();
-      return settleParts([], model, failureOf(fault, model));
+      return failWith(failureOf(fault, model), call, onDelivered);
     }
-    case 'delay': {
-      const { clock = systemClock, signal } = options;
-      const waited = await wait(fault.delayMs, { clock, signal });
-      onDelivered();
-      if (waited === 'aborted') return settleParts([], model, cancelled(model));
-      return model.call(request, options);
-    }
+    case 'delay':
+      return delayCall(fault.delayMs, call, onDelivered);
     case 'empty-answer': {
       const end: StreamPart = { type: 'finished', finish: { reason: 'stop', raw: 'stop' } };
-      onDelivered();
-      await options.onPart?.(end);
-      return settleParts([end], model);
+      const response = await playAttempt([{ type: 'part', part: end }], playerOf(model), options);
+      if (response.type === 'failure' && response.failure.code === 'EMPTY_RESPONSE') onDelivered();
+      return response;
     }
     case 'broken-stream':
       return breakStream(call, { ...fault, onDelivered });
     case 'truncated-arguments':
-    default:
       return truncateArguments(call, onDelivered);
+    default:
+      return unreachable(fault);
   }
+}
+
+/** Where the caller has cancelled, or its timeouts make no sense, that is the truth, and the fault did not happen. */
+async function failWith(
+  failure: Failure,
+  { model, options }: WrappedCall,
+  onDelivered: () => void,
+): Promise<ModelResponse> {
+  const response = await playAttempt([{ type: 'fail', failure }], playerOf(model), options);
+  if (response.type === 'failure' && response.failure === failure) onDelivered();
+  return response;
+}
+
+/** The wait is part of the attempt: its timeouts end it, and the model gets what it has left of the time. */
+async function delayCall(
+  delayMs: number,
+  { model, request, options }: WrappedCall,
+  onDelivered: () => void,
+): Promise<ModelResponse> {
+  const waited = createFailure('TIMEOUT', { origin: 'model', message: 'Chaos: the delay is over' });
+  const steps: readonly Step[] = [
+    { type: 'wait', delayMs },
+    { type: 'fail', failure: waited },
+  ];
+  const response = await playAttempt(steps, playerOf(model), options);
+  if (response.type === 'failure' && response.failure.code === 'TIMEOUT') onDelivered();
+  // Only the failure that stands after the wait says that all of it was waited for.
+  if (response.type === 'success' || response.failure !== waited) return response;
+  const totalMs = Math.max(0, completeTimeouts(options.timeouts).totalMs - delayMs);
+  return model.call(request, { ...options, timeouts: { ...options.timeouts, totalMs } });
+}
+
+function playerOf({ provider, name, price }: Model): Player {
+  return { provider, model: name, price };
 }
 
 function failureOf(fault: Extract<ModelFault, { readonly name: 'failure' }>, model: Model): Failure {
@@ -140,26 +208,24 @@ function failureOf(fault: Extract<ModelFault, { readonly name: 'failure' }>, mod
     message: `Chaos: the call to ${model.provider} (${model.name}) fails with ${code} on purpose`,
     provider: { provider: model.provider, model: model.name },
     sideEffect: when === 'after' ? 'possible' : 'none',
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...defined({ retryAfterMs }),
   });
-}
-
-function cancelled(model: Model): Failure {
-  const message = `The call to ${model.provider} (${model.name}) was cancelled while chaos held it up`;
-  return createFailure('CANCELLED', { origin: 'model', message, sideEffect: 'none' });
 }
 
 type Next = (request: ModelRequest, callIndex: number) => ModelFault | undefined;
 
 /** Checks the schedule when it is given. */
 function createNext(faults: ModelFaultSchedule, seed: number): Next {
-  if (typeof faults === 'function') return (request, callIndex) => faults(request, callIndex) ?? undefined;
+  if (typeof faults === 'function') {
+    return (request, callIndex) => {
+      const fault = faults(request, callIndex) ?? undefined;
+      if (fault !== undefined) checkFault(fault);
+      return fault;
+    };
+  }
   if ('script' in faults) {
-    const { script, repeat } = faults;
-    for (const fault of script) if (fault !== null) checkFault(fault);
-    const at = (index: number): ModelFault | null | undefined =>
-      script[repeat === true ? index % Math.max(1, script.length) : index];
-    return (_request, callIndex) => at(callIndex) ?? undefined;
+    for (const fault of faults.script) if (fault !== null) checkFault(fault);
+    return (_request, callIndex) => entryAt(faults, callIndex) ?? undefined;
   }
   const { rate, kinds = everyday } = faults;
   if (!(rate >= 0 && rate <= 1) || kinds.length === 0) {
@@ -169,33 +235,60 @@ function createNext(faults: ModelFaultSchedule, seed: number): Next {
     );
   }
   for (const fault of kinds) checkFault(fault);
-  return (_request, callIndex) => draw(kinds, { rate, random: randomFor(seed, `model-${callIndex}`) });
+  return (_request, callIndex) => drawKind(kinds, { rate, random: randomFor(seed, `model-${callIndex}`) });
 }
 
-function draw(
-  kinds: readonly ModelFault[],
-  { rate, random }: { readonly rate: number; readonly random: Random },
-): ModelFault | undefined {
-  return random() < rate ? kinds[Math.floor(random() * kinds.length)] : undefined;
-}
-
-const names: Readonly<Record<ModelFault['name'], true>> = {
+const names = {
   failure: true,
   'broken-stream': true,
   'empty-answer': true,
   delay: true,
   'truncated-arguments': true,
-};
+} as const satisfies Record<ModelFault['name'], true>;
 
 function checkFault(fault: ModelFault): void {
-  if (!Object.hasOwn(names, fault.name)) {
-    const known = Object.keys(names).join(', ');
-    throw chaosConfigError(`chaos() knows no fault "${fault.name}"`, `There are: ${known}`);
-  }
-  if ('code' in fault && fault.code !== undefined && !Object.hasOwn(failureTraits, fault.code)) {
+  const name: unknown = isRecord(fault) ? fault.name : undefined;
+  if (typeof name !== 'string') {
     throw chaosConfigError(
-      `chaos() knows no failure code "${fault.code}"`,
-      'See docs/errors.md for the codes',
+      `chaos() takes faults as objects with a "name", got ${JSON.stringify(fault)}`,
+      "Write { name: 'failure', code: 'OVERLOADED' }; the names of the chaos server are another list",
+    );
+  }
+  if (!Object.hasOwn(names, name)) {
+    const known = Object.keys(names).join(', ');
+    throw chaosConfigError(`chaos() knows no fault "${name}"`, `There are: ${known}`);
+  }
+  checkFields(fault);
+}
+
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
+const isDelay = (value: unknown): boolean => Number.isFinite(value) && Number(value) >= 0;
+
+/** Every field that a fault may have; a caller without types may write anything there. */
+const fieldRules: Readonly<
+  Record<string, { readonly isLegal: (value: unknown) => boolean; readonly rule: string }>
+> = {
+  code: {
+    isLegal: (value) => typeof value === 'string' && Object.hasOwn(failureTraits, value),
+    rule: 'one of the codes in docs/errors.md',
+  },
+  when: { isLegal: (value) => value === 'before' || value === 'after', rule: '"before" or "after"' },
+  retryAfterMs: { isLegal: isDelay, rule: 'a finite number of milliseconds from 0' },
+  delayMs: { isLegal: isDelay, rule: 'a finite number of milliseconds from 0' },
+  afterParts: { isLegal: isCount, rule: 'a whole number from 0' },
+};
+
+const required: Readonly<Record<string, string>> = { failure: 'code', delay: 'delayMs' };
+
+function checkFields(fault: ModelFault): void {
+  const given: Readonly<Record<string, unknown>> = { ...fault };
+  for (const [field, { isLegal, rule }] of Object.entries(fieldRules)) {
+    const value = given[field];
+    const mayBeAbsent = required[fault.name] !== field;
+    if ((value === undefined && mayBeAbsent) || isLegal(value)) continue;
+    throw chaosConfigError(
+      `chaos() needs as "${field}" of the fault "${fault.name}" ${rule}, got ${JSON.stringify(value) ?? 'nothing'}`,
+      `Give "${field}" such a value${mayBeAbsent ? ', or leave it out' : ''}`,
     );
   }
 }

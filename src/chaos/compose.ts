@@ -1,7 +1,9 @@
+import { unreachable } from '../base/assert.ts';
 import type { Random } from '../base/clock.ts';
 import { isRecord } from '../base/json.ts';
+import { estimateTokens } from '../providers/simulated/estimate-tokens.ts';
 import { toWireAnswer } from './answering.ts';
-import type { Answering } from './answering.ts';
+import type { Answering, AnswerFacts } from './answering.ts';
 import { parametersOf } from './fault-spec.ts';
 import type { FaultSpec } from './fault-spec.ts';
 import { obstacleTo } from './faults/fault-row.ts';
@@ -18,7 +20,7 @@ import { embeddingsBody } from './wire/embeddings.ts';
 import { wireEncoders } from './wire/encoders.ts';
 import { plainError } from './wire/error-bodies.ts';
 import { modelsBody } from './wire/model-lists.ts';
-import { readConversation } from './wire/read-conversation.ts';
+import { readMindRequest } from './wire/read-mind-request.ts';
 import { providerHeaders } from './wire/response-headers.ts';
 import type { WireAnswer, WireEvent } from './wire/wire-answer.ts';
 
@@ -51,7 +53,7 @@ export interface Composed {
 export function compose(asked: Asked, fault: FaultSpec | undefined, answering: Answering): Composed {
   const { route, body, pace } = asked;
   const conversation =
-    route.type === 'answer' && isRecord(body) ? readConversation(route.protocol, body) : undefined;
+    route.type === 'answer' && isRecord(body) ? readMindRequest(route.protocol, body) : undefined;
   const occasion: Occasion = {
     ...asked,
     parameters: fault === undefined ? {} : parametersOf(fault),
@@ -83,7 +85,7 @@ function bentAnswer(answer: WireAnswer, { bend, occasion }: Bending): WireAnswer
   return bend?.answer?.(answer, occasion) ?? answer;
 }
 
-function answerFacts(asked: Asked): Parameters<typeof toWireAnswer>[1] {
+function answerFacts(asked: Asked): AnswerFacts {
   const { route, body } = asked;
   const options = isRecord(body) && isRecord(body['stream_options']) ? body['stream_options'] : {};
   return {
@@ -138,15 +140,16 @@ function wholeBody(
     case 'answer':
       if (answer !== undefined) return { status: 200, body: wireEncoders[route.protocol].json(answer) };
       return plainError(route.family, { status: 400, message: 'The body must be a JSON object', requestId });
-    case 'unknown':
-    default: {
+    case 'unknown': {
       const message = `Unknown request URL: ${asked.path}. The chaos server knows chat/completions, responses, messages, models/…:generateContent, embeddings and models.`;
       return plainError(route.family, { status: 404, message, requestId });
     }
+    default:
+      return unreachable(route);
   }
 }
 
 function tokensBody({ route, body }: Asked): object {
-  const count = Math.ceil(JSON.stringify(body ?? '').length / 4);
+  const count = estimateTokens(JSON.stringify(body ?? '').length);
   return route.family === 'gemini' ? { totalTokens: count } : { input_tokens: count };
 }

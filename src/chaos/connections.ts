@@ -80,10 +80,22 @@ function createHttp({ certificate, onRequest }: ConnectionOptions): HttpServer {
   return http;
 }
 
+const otherPort = 'Give another port; 0 takes any that is free';
+const otherHost = 'Give an address of this machine, such as 127.0.0.1';
+
+const listenProblems: Readonly<Record<string, { readonly reason: string; readonly hint: string }>> = {
+  EADDRINUSE: { reason: 'the port is taken', hint: otherPort },
+  EACCES: { reason: 'the system keeps this port for itself', hint: otherPort },
+  EADDRNOTAVAIL: { reason: 'this machine does not have that address', hint: otherHost },
+  ENOTFOUND: { reason: 'no machine of that name is known', hint: otherHost },
+};
+
 function cannotListen(error: NodeJS.ErrnoException, { host, port }: ConnectionOptions): RerailError {
-  const reason = error.code === 'EADDRINUSE' ? 'the port is taken' : (error.code ?? error.message);
+  const { reason, hint } = listenProblems[error.code ?? ''] ?? {
+    reason: error.code ?? error.message,
+    hint: 'Give another host or port',
+  };
   const message = `The chaos server cannot listen on ${host}:${port}: ${reason}`;
-  const hint = 'Give another port; 0 takes any that is free';
   return RerailError.from(createFailure('CONFIG_ERROR', { origin: 'config', message, hint }), {
     cause: error,
   });

@@ -13,25 +13,30 @@ export interface Controlled {
   readonly requests: () => readonly RecordedRequest[];
   readonly setFaults: (faults: FaultSchedule | undefined) => void;
   readonly reset: () => void;
+  /** Under TLS: what a client must be told to trust, as PEM. */
+  readonly certificate: string | undefined;
 }
 
 export function isControl(path: string): boolean {
   return path.startsWith(prefix);
 }
 
-/** GET counters, GET requests, POST faults, POST reset. These requests are neither counted nor broken. */
+/** GET counters, requests and certificate, POST faults and reset. These requests are neither counted nor broken. */
 export async function control(
   controlled: Controlled,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { status, body } = await answer(controlled, request);
-  response.writeHead(status, { 'content-type': 'application/json' }).end(`${JSON.stringify(body)}\n`);
+  const { status, body, pem } = await answer(controlled, request);
+  const type = pem === undefined ? 'application/json' : 'application/x-pem-file';
+  response.writeHead(status, { 'content-type': type }).end(pem ?? `${JSON.stringify(body)}\n`);
 }
 
 interface ControlAnswer {
   readonly status: number;
-  readonly body: unknown;
+  readonly body?: unknown;
+  /** Sent as it is, instead of a body of JSON. */
+  readonly pem?: string;
 }
 
 async function answer(controlled: Controlled, request: IncomingMessage): Promise<ControlAnswer> {
@@ -43,13 +48,20 @@ async function answer(controlled: Controlled, request: IncomingMessage): Promise
       return { status: 200, body: controlled.counters() };
     case 'GET requests':
       return { status: 200, body: controlled.requests() };
+    case 'GET certificate':
+      return controlled.certificate === undefined
+        ? refused(404, 'This server speaks plain http and has no certificate')
+        : { status: 200, pem: controlled.certificate };
     case 'POST reset':
       controlled.reset();
       return { status: 200, body: { ok: true } };
     case 'POST faults':
       return setFaults(controlled, request);
     default:
-      return refused(404, 'There are GET counters, GET requests, POST faults and POST reset');
+      return refused(
+        404,
+        'There are GET counters, GET requests, GET certificate, POST faults and POST reset',
+      );
   }
 }
 

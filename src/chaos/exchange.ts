@@ -145,7 +145,8 @@ function chooseFault(
     return { fault: schedule().next(record) };
   } catch (error) {
     // A header with a typing error must not look like a good answer. Nor may a schedule that throws.
-    return { complaint: classifyFailure(error).message };
+    const { message, hint } = classifyFailure(error);
+    return { complaint: hint === undefined ? message : `${message}. ${hint}` };
   }
 }
 

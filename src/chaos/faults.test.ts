@@ -339,6 +339,7 @@ describe('a bad answer', () => {
     ['cut-off-tool-call', { ...call({ name: 'weather' }), ...ended('length') }],
     ['bad-tool-arguments', call({ name: 'weather', arguments: "{query: 'single quotes', }" })],
     ['bad-tool-arguments;kind=empty', call({ arguments: '' })],
+    ['bad-tool-arguments;kind=constructor', call({ arguments: "{query: 'single quotes', }" })],
     ['bad-tool-arguments;kind=proto', call({ arguments: expect.stringContaining('__proto__') as string })],
     ['truncated-tool-arguments', { ...call({ name: 'weather' }), ...ended('tool_calls') }],
     ['unknown-tool', call({ name: 'no_such_tool' })],
@@ -349,6 +350,8 @@ describe('a bad answer', () => {
     ['filtered', ended('content_filter')],
     ['usage-nonsense', { usage: { prompt_tokens: -7, completion_tokens: -7 } }],
     ['usage-nonsense;kind=huge', { usage: { prompt_tokens: 2 ** 60 } }],
+    ['usage-nonsense;kind=null', { usage: { prompt_tokens: null } }],
+    ['usage-nonsense;kind=constructor', { usage: { prompt_tokens: -7 } }],
     ['bad-finish-reason', ended('banana')],
   ])('%s', async (fault, expected) => {
     expect(await whole(fault)).toMatchObject(expected);

@@ -1,4 +1,6 @@
+export type { MindRequest } from '../providers/simulated/mind.ts';
 export type { ChaosCall, ChaosModel, ChaosTurn } from './answering.ts';
+export type { CertificateKind } from './certificate.ts';
 export { chaos } from './chaos-model.ts';
 export type {
   ChaosModelOptions,

@@ -1,6 +1,8 @@
 import type { Clock } from '../base/clock.ts';
+import { isRecord } from '../base/json.ts';
 import { systemClock } from '../base/system.ts';
 import type { ChaosModel } from './answering.ts';
+import { certificateKinds } from './certificate.ts';
 import type { CertificateKind } from './certificate.ts';
 import { chaosConfigError } from './config-error.ts';
 import type { RecordedRequest } from './records.ts';
@@ -59,6 +61,8 @@ export function readSettings(options: ChaosServerOptions): Settings {
       'Use 127.0.0.1, or set allowRemote: true if that is meant',
     );
   }
+  checkTls(options.tls);
+  checkModel(options.model);
   checkWhole('port', port, { least: 0, most: 65_535 });
   const settings: Settings = {
     port,
@@ -82,8 +86,32 @@ export function readSettings(options: ChaosServerOptions): Settings {
   return settings;
 }
 
-function isLoopback(host: string): boolean {
+/** Whether only this machine can reach it. */
+export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
+
+function checkTls(tls: unknown): void {
+  if (tls === undefined || typeof tls === 'boolean') return;
+  if (typeof tls === 'string' && Object.hasOwn(certificateKinds, tls)) return;
+  if (isRecord(tls) && [tls['key'], tls['cert']].every(isPem)) return;
+  throw chaosConfigError(
+    'The option tls of the chaos server must be true, "expired", "wrong-name", or a key and a certificate as PEM',
+    'Give true for a self-signed certificate',
+  );
+}
+
+function isPem(text: unknown): boolean {
+  return typeof text === 'string' && text.includes('-----BEGIN ');
+}
+
+function checkModel(model: unknown): void {
+  if (model === undefined || typeof model === 'function') return;
+  if (isRecord(model) && Array.isArray(model['script'])) return;
+  throw chaosConfigError(
+    'The option model of the chaos server must be { script: […] } or a function of the request',
+    "Write { script: ['Hello.'] }, or leave it out for the embedded model",
+  );
 }
 
 function checkWhole(

@@ -1,9 +1,11 @@
+import { isRecord } from '../base/json.ts';
 import { chaosConfigError } from './config-error.ts';
 import { readFaultSpec } from './fault-spec.ts';
 import type { FaultSpec } from './fault-spec.ts';
 import { everydayFaults } from './faults/fault-table.ts';
 import type { FaultName } from './faults/fault-table.ts';
 import { randomFor } from './seeded.ts';
+import { drawKind, entryAt } from './slots.ts';
 
 /** What a schedule that is a function is told of a request. */
 export interface RequestInfo {
@@ -44,6 +46,7 @@ export function createSchedule(faults: FaultSchedule | undefined, seed: number):
       takeHandshakeFault: () => undefined,
     };
   }
+  checkShape(faults);
   const slotAt = 'rate' in faults ? drawnSlots(faults, seed) : scriptedSlots(faults);
   let slot = 0;
   const take = (): FaultSpec | undefined => {
@@ -54,6 +57,15 @@ export function createSchedule(faults: FaultSchedule | undefined, seed: number):
     next: take,
     takeHandshakeFault: () => (slotAt(slot)?.name === 'tls-handshake-cut' ? take() : undefined),
   };
+}
+
+/** It may come from a program without types, or from a file. */
+function checkShape(faults: unknown): void {
+  if (isRecord(faults) && ('rate' in faults || 'script' in faults)) return;
+  throw chaosConfigError(
+    'The faults must be given as { script: […] } or { rate: 0.3 }, or by a function',
+    "Write { script: ['overloaded', null] } for one fault and then good answers",
+  );
 }
 
 type SlotAt = (slot: number) => FaultSpec | undefined;
@@ -68,18 +80,15 @@ function drawnSlots(faults: Extract<FaultSchedule, { readonly rate: number }>, s
   }
   const kinds = (faults.kinds ?? everydayFaults).map((kind) => readFaultSpec(kind));
   if (kinds.length === 0) throw chaosConfigError('The list of faults is empty', 'Name at least one');
-  return (slot) => {
-    const random = randomFor(seed, `fault-${slot}`);
-    return random() < rate ? kinds[Math.floor(random() * kinds.length)] : undefined;
-  };
+  return (slot) => drawKind(kinds, { rate, random: randomFor(seed, `fault-${slot}`) });
 }
 
 function scriptedSlots(faults: Extract<FaultSchedule, { readonly script: unknown }>): SlotAt {
   if (!Array.isArray(faults.script)) {
     throw chaosConfigError('The script of faults must be a list', 'Give names, objects or null');
   }
-  const specs = (faults.script as readonly (FaultEntry | null)[]).map(toSpec);
-  return (slot) => specs[faults.repeat === true ? slot % Math.max(1, specs.length) : slot];
+  const specs = (faults.script as readonly (FaultEntry | null)[]).map(toSpec); // Array.isArray makes it a list of any.
+  return (slot) => entryAt({ ...faults, script: specs }, slot);
 }
 
 function toSpec(entry: FaultEntry | null): FaultSpec | undefined {

@@ -1,4 +1,5 @@
 import type { Random } from '../base/clock.ts';
+import { hashText } from '../providers/simulated/hash-text.ts';
 import { seededRandom } from '../testing/seeded-random.ts';
 
 /** A random source of its own for each key, so that the order in which requests overlap changes nothing. */
@@ -11,13 +12,4 @@ const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 /** Letters and digits as providers make their ids of them. */
 export function seededId(random: Random, length: number): string {
   return Array.from({ length }, () => alphabet.charAt(Math.floor(random() * alphabet.length))).join('');
-}
-
-/** 32 bits of a text (FNV-1a). */
-function hashText(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < text.length; index += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193) >>> 0;
-  }
-  return hash;
 }

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ask, eventsOf, until } from '../../test/chaos/bare-client.ts';
 import { question } from '../../test/chaos/bodies.ts';
 import { ConfigError } from '../errors/rerail-error.ts';
+import type { ChaosModel } from './answering.ts';
 import type { ChaosServerOptions } from './options.ts';
 import type { FaultSchedule } from './schedule.ts';
 import { startChaosServer } from './server.ts';
@@ -34,6 +35,21 @@ describe('startChaosServer() refuses', () => {
     ['an unknown parameter', { faults: { rate: 1, kinds: [{ name: 'bom', size: 3 }] } }, /it takes none/],
     ['an empty list of kinds', { faults: { rate: 1, kinds: [] } }, /empty/],
     ['a script that is none', { faults: { script: 'x' } as unknown as FaultSchedule }, /must be a list/],
+    [
+      'a bare list of faults',
+      { faults: ['quota'] as unknown as FaultSchedule },
+      /given as { script: \[…\] }/,
+    ],
+    ['a bare fault', { faults: 'quota' as unknown as FaultSchedule }, /given as { script: \[…\] }/],
+    ['a certificate of no kind', { tls: 'bad' as 'valid' }, /option tls .* must be true, "expired"/],
+    ['a certificate that is none', { tls: { key: 'x', cert: 'y' } }, /option tls .* as PEM/],
+    ['a model that is a text', { model: 'Hello.' as unknown as ChaosModel }, /option model .* { script/],
+    ['a script of turns that is none', { model: { script: 'x' as unknown as [] } }, /option model/],
+    [
+      'an address of another machine',
+      { host: '203.0.113.9', allowRemote: true },
+      /this machine does not have that address/,
+    ],
   ])('%s', async (_what, options, message) => {
     const error: unknown = await startChaosServer(options).catch((thrown: unknown) => thrown);
     expect(ConfigError.isInstance(error)).toBe(true);
@@ -43,6 +59,13 @@ describe('startChaosServer() refuses', () => {
   it('a port that is taken', async () => {
     const { port } = await start();
     await expect(startChaosServer({ port })).rejects.toThrow(`127.0.0.1:${port}: the port is taken`);
+  });
+});
+
+describe('baseURL()', () => {
+  it('names the protocols it knows where it is asked for another', async () => {
+    const server = await start();
+    expect(() => server.baseURL('openai' as 'openai-chat')).toThrow('has no base URL for "openai"');
   });
 });
 

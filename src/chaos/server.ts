@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createSelfSigned } from './certificate.ts';
 import type { SelfSigned } from './certificate.ts';
+import { chaosConfigError } from './config-error.ts';
 import { openConnections } from './connections.ts';
 import { control, isControl } from './control.ts';
 import type { ChaosCounters } from './counting.ts';
@@ -62,7 +63,7 @@ export async function startChaosServer(options: ChaosServerOptions = {}): Promis
     port: settings.port,
     certificate,
     onRequest: (request, response) => {
-      const handled = handle({ context, state }, request, response);
+      const handled = handle({ context, state, certificate: certificate?.cert }, request, response);
       underWay.add(handled);
       void handled.finally(() => underWay.delete(handled));
     },
@@ -74,7 +75,7 @@ export async function startChaosServer(options: ChaosServerOptions = {}): Promis
   return {
     url,
     port: connections.port,
-    baseURL: (protocol) => url + basePaths[protocol],
+    baseURL: (protocol) => url + basePathOf(protocol),
     ...(certificate === undefined ? {} : { certificate: certificate.cert }),
     get requests() {
       return state.records.list();
@@ -100,19 +101,29 @@ const basePaths = {
   ollama: '',
 } as const satisfies Record<ChaosProtocol | 'ollama', string>;
 
+function basePathOf(protocol: keyof typeof basePaths): string {
+  if (Object.hasOwn(basePaths, protocol)) return basePaths[protocol];
+  const known = Object.keys(basePaths).map((name) => `"${name}"`);
+  throw chaosConfigError(
+    `The chaos server has no base URL for ${JSON.stringify(protocol)}`,
+    `Ask for one of ${known.join(', ')}`,
+  );
+}
+
 interface Handling {
   readonly context: ExchangeContext;
   readonly state: ServerState;
+  readonly certificate: string | undefined;
 }
 
 function handle(
-  { context, state }: Handling,
+  { context, state, certificate }: Handling,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   if (!isControl(request.url ?? '')) return exchange(context, request, response);
   const { counting, records, setFaults, reset } = state;
-  const controlled = { counters: counting.counters, requests: records.list, setFaults, reset };
+  const controlled = { counters: counting.counters, requests: records.list, setFaults, reset, certificate };
   return control(controlled, request, response);
 }
 

@@ -42,6 +42,16 @@ describe('a chaos server under TLS', () => {
     expect(await post(server)).toMatchObject({ status: 200, isWhole: true });
   });
 
+  it('hands its certificate out, and says so where it has none', async () => {
+    const server = await start({ tls: true });
+    const { certificate = '' } = server;
+    const given = await ask(`${server.url}/__chaos/certificate`, { method: 'GET', ca: certificate }).done;
+    expect(given.bytes.toString()).toBe(certificate);
+    const plain = await start({});
+    const refused = await ask(`${plain.url}/__chaos/certificate`, { method: 'GET' }).done;
+    expect(refused.bytes.toString()).toContain('has no certificate');
+  });
+
   it('takes a certificate of the caller', async () => {
     const { key, cert } = createSelfSigned('valid', Date.now());
     const server = await start({ tls: { key, cert } });

@@ -64,6 +64,7 @@ describe('rerail chaos serve refuses', () => {
     ['--seed must be a whole number', ['--seed', '-1']],
     ['--rate must be from 0 to 1, got "30"', ['--rate', '30']],
     ['--host "0.0.0.0" can be reached by other machines', ['--host', '0.0.0.0']],
+    ['--host "127.evil.example" can be reached', ['--host', '127.evil.example']],
     ['There is no fault "overloded"; did you mean overloaded?', ['--faults', 'overloded']],
     ['There is no fault "overloded"', ['--script', 'fault.json']],
     ['"bad.json" is not JSON', ['--script', 'bad.json']],
@@ -74,6 +75,19 @@ describe('rerail chaos serve refuses', () => {
     const { error } = await run(['serve', ...argv], { files });
     expect(RerailError.isInstance(error) && error.code).toBe('CONFIG_ERROR');
     expect((error as Error).message).toContain(message);
+  });
+
+  it('a script that cannot be read, and speaks of scripts', async () => {
+    const { error } = await run(['serve', '--script', 'none.json']);
+    expect(RerailError.isInstance(error) && error.failure.hint).toBe(
+      'Give a JSON file such as: ["overloaded", null]',
+    );
+  });
+
+  it.each(['serve', 'faults'])('a word too many for %s', async (command) => {
+    const { error, out } = await run([command, 'extra']);
+    expect((error as Error).message).toContain('too many arguments');
+    expect(out).toBe('');
   });
 });
 
@@ -115,6 +129,22 @@ describe('rerail chaos serve', () => {
   it('serves https', async () => {
     const { out } = await run(['serve', '--tls', '--seed', '3', '--port', '0', '--host', '127.0.0.1']);
     expect(out).toMatch(/listens on https:/);
+    expect(out).toMatch(/curl -sk https:\S+\/__chaos\/certificate > chaos\.pem/);
+  });
+
+  it('gives its certificate to programs', async () => {
+    const { out } = await run(['serve', '--tls', '--json']);
+    expect(JSON.parse(out.split('\n', 1)[0] ?? '')).toMatchObject({
+      certificate: expect.stringContaining('BEGIN CERTIFICATE') as string,
+    });
+  });
+
+  it('does not call a refusal a good answer', async () => {
+    const { out } = await run(['serve'], {
+      meanwhile: (url) => ask(`${url}/v1/chat/completions`, { body: {} }).done,
+    });
+    expect(out).toMatch(/#1 openai-chat - whole 400 \d+ bytes finished refused: no provider would take/);
+    expect(out).toContain('\n1 request, at most 1 at once');
   });
 
   it('shows nothing that a terminal would obey', async () => {

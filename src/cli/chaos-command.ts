@@ -49,11 +49,13 @@ export function addChaosCommand(program: Command, context: ChaosCommandContext):
     .option('--script <file>', 'A JSON file with one fault for each request, null for none')
     .option('--tls', 'Serve https with a self-signed certificate')
     .option('--json', 'Print JSON lines and nothing else')
+    .allowExcessArguments(false)
     .action(async (flags: ChaosFlags) => onExitCode(await runChaosServe(flags, context)));
   chaos
     .command('faults')
     .description('List every fault')
     .option('--json', 'Print one JSON object and nothing else')
+    .allowExcessArguments(false)
     .action((flags: { readonly json?: true }) => {
       io.stdout.write(flags.json === true ? `${printableJson(faultRows())}\n` : renderFaults(io));
     });
@@ -63,29 +65,29 @@ export function addChaosCommand(program: Command, context: ChaosCommandContext):
 async function runChaosServe(flags: ChaosFlags, context: ChaosCommandContext): Promise<number> {
   const { io, interrupted = untilSignal } = context;
   const isJson = flags.json === true;
+  const screen = createScreen(io);
   const server = await startChaosServer({
     ...(await chaosSettings(flags, io)),
     onRequest: (request) => {
-      io.stdout.write(isJson ? jsonLine('request', request) : `${renderRequest(request)}\n`);
+      io.stdout.write(isJson ? jsonLine('request', request) : `${renderRequest(request, screen)}\n`);
     },
   });
   try {
-    io.stdout.write(
-      isJson ? jsonLine('listening', addressesOf(server)) : renderAddresses(server, createScreen(io)),
-    );
+    io.stdout.write(isJson ? jsonLine('listening', addressesOf(server)) : renderAddresses(server, screen));
     await interrupted();
   } finally {
     await server.close();
   }
   const counters = server.counters();
-  io.stdout.write(isJson ? jsonLine('summary', counters) : renderSummary(counters, createScreen(io)));
+  io.stdout.write(isJson ? jsonLine('summary', counters) : renderSummary(counters, screen));
   return 0;
 }
 
 function addressesOf(server: ChaosServer): object {
-  const { url, baseURL } = server;
+  const { url, baseURL, certificate } = server;
   const protocols = ['openai-chat', 'openai-responses', 'anthropic', 'gemini', 'ollama'] as const;
-  return { url, baseURLs: Object.fromEntries(protocols.map((protocol) => [protocol, baseURL(protocol)])) };
+  const baseURLs = Object.fromEntries(protocols.map((protocol) => [protocol, baseURL(protocol)]));
+  return { url, baseURLs, ...(certificate === undefined ? {} : { certificate }) };
 }
 
 function jsonLine(type: string, fields: object): string {

@@ -1,3 +1,4 @@
+import { isLoopback } from '../chaos/options.ts';
 import type { ChaosServerOptions } from '../chaos/options.ts';
 import type { FaultSchedule } from '../chaos/schedule.ts';
 import { readFaultSpec } from '../chaos/fault-spec.ts';
@@ -51,8 +52,7 @@ function readNumber(flag: string, value: string, { least, most }: Range): number
 }
 
 function readHost({ host = '', allowRemote }: ChaosFlags): string {
-  const isLocal = host === 'localhost' || host === '::1' || host.startsWith('127.');
-  if (isLocal || allowRemote === true) return host;
+  if (isLoopback(host) || allowRemote === true) return host;
   throw usageError({
     message: `--host ${quote(host)} can be reached by other machines`,
     hint: 'Leave it out, or add --allow-remote if that is meant',
@@ -84,7 +84,8 @@ function readRate(value: string): number {
 }
 
 async function readScript(path: string, io: CliIo): Promise<FaultSchedule> {
-  const text = await readInput(path === '-' ? { type: 'stdin' } : { type: 'file', path }, io);
+  const source = path === '-' ? ({ type: 'stdin' } as const) : ({ type: 'file', path } as const);
+  const text = await readInput(source, io, 'Give a JSON file such as: ["overloaded", null]');
   const script: unknown = parse(text, path);
   const schedule = Array.isArray(script) ? { script } : script;
   if (isRecord(schedule) && ('script' in schedule || 'rate' in schedule)) {

@@ -11,7 +11,7 @@ export function renderAddresses(server: ChaosServer, screen: Screen): string {
     { label: 'OpenAI', text: server.baseURL('openai-chat') },
     { label: 'Anthropic', text: server.baseURL('anthropic') },
     { label: 'Gemini', text: server.baseURL('gemini') },
-    { label: 'Ollama', text: `${server.baseURL('ollama')} (embeddings only)` },
+    { label: 'Ollama', text: `${server.baseURL('ollama')} (its /v1; of /api only embeddings)` },
   ];
   const lines = [
     screen.paint('title', `A provider that misbehaves on purpose listens on ${server.url}`),
@@ -23,6 +23,7 @@ export function renderAddresses(server: ChaosServer, screen: Screen): string {
     `  export OPENAI_BASE_URL=${server.baseURL('openai-chat')} OPENAI_API_KEY=chaos`,
     `  export ANTHROPIC_BASE_URL=${server.url} ANTHROPIC_API_KEY=chaos`,
     `  export GOOGLE_GEMINI_BASE_URL=${server.url} GEMINI_API_KEY=chaos`,
+    ...trustLines(server),
     '',
     'One fault for one request: the header x-rerail-fault (see: rerail chaos faults).',
     `Counters: ${server.url}/__chaos/counters. Ctrl-C ends it.`,
@@ -31,11 +32,22 @@ export function renderAddresses(server: ChaosServer, screen: Screen): string {
   return `${lines.join('\n')}\n`;
 }
 
+/** Nobody trusts a certificate that was made a moment ago. */
+function trustLines({ url, certificate }: ChaosServer): readonly string[] {
+  if (certificate === undefined) return [];
+  return [
+    '',
+    'Its certificate is its own. For programs on Node.js that should trust it:',
+    `  curl -sk ${url}/__chaos/certificate > chaos.pem`,
+    '  export NODE_EXTRA_CA_CERTS=$PWD/chaos.pem',
+  ];
+}
+
 /** One line: what was asked, which fault was delivered, how it ended. */
-export function renderRequest(request: RecordedRequest): string {
+export function renderRequest(request: RecordedRequest, { paint }: Screen): string {
   const { wallMs, protocol, model, isStream, status, bytesSent, ended } = request;
+  const time = new Date(wallMs).toISOString().slice(11, 23);
   const words = [
-    new Date(wallMs).toISOString().slice(11, 23),
     `#${request.sequence}`,
     protocol === 'unknown' ? `${request.method} ${request.path}` : protocol,
     model === '' ? '-' : model,
@@ -43,13 +55,16 @@ export function renderRequest(request: RecordedRequest): string {
     status === undefined ? '-' : String(status),
     `${bytesSent} bytes`,
     ended,
-    faultWords(request),
   ];
-  return printable(words.join('  '));
+  const end = printable(endWords(request));
+  const isFault = request.faultDelivered !== undefined;
+  return `${paint('label', time)} ${printable(words.join(' '))} ${isFault ? paint('failure', end) : end}`;
 }
 
-function faultWords({ faultAsked, faultDelivered, undeliveredBecause }: RecordedRequest): string {
-  if (faultAsked === undefined) return 'good answer';
+function endWords({ faultAsked, faultDelivered, undeliveredBecause, status }: RecordedRequest): string {
+  if (faultAsked === undefined) {
+    return (status ?? 0) >= 400 ? 'refused: no provider would take this request' : 'good answer';
+  }
   if (faultDelivered !== undefined) return `fault ${faultDelivered}`;
   return `fault ${faultAsked.name} was not delivered: ${undeliveredBecause ?? 'the client left before'}`;
 }
@@ -58,7 +73,7 @@ function faultWords({ faultAsked, faultDelivered, undeliveredBecause }: Recorded
 export function renderSummary(counters: ChaosCounters, screen: Screen): string {
   const { requests, faultsAsked, faultsDelivered, faultsByName, maxInFlight } = counters;
   const rows = Object.entries(faultsByName).map(([label, count]) => ({ label, text: String(count) }));
-  const head = `${requests} requests, at most ${maxInFlight} at once; ${faultsDelivered} of ${faultsAsked} faults delivered.`;
+  const head = `${requests} ${requests === 1 ? 'request' : 'requests'}, at most ${maxInFlight} at once; ${faultsDelivered} of ${faultsAsked} faults delivered.`;
   const labelWidth = Math.max(0, ...rows.map(({ label }) => label.length)) + 2;
   return `${['', head, ...layoutRows(rows, { ...screen, indent: 2, labelWidth })].join('\n')}\n`;
 }

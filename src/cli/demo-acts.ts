@@ -70,14 +70,14 @@ export const acts: readonly Act[] = [
     title: 'A good answer with nothing in it',
     faults: ['empty-answer', null],
     models: (server) => [viaGemini(server)],
-    prompt: 'What is the ladder?',
+    prompt: 'What does a breaker do?',
     without: 'an empty text, called a success',
   },
   {
     title: 'The provider takes the request and never answers',
     faults: ['header-hang', null],
     models: (server) => [viaAnthropic(server)],
-    prompt: 'What is the journal?',
+    prompt: 'What is a broken stream?',
     without: 'five minutes of silence',
   },
   {

@@ -11,8 +11,10 @@ export type InputSource =
 /** An error answer is a few kilobytes. What is longer is a log or a download, and its beginning is enough. */
 const maxInputBytes = 1_000_000;
 
+const pipeHint = 'Give a file, or pipe the response in: curl -is … | rerail classify';
+
 /** Reads at most 1 MB and stops the source there. Says on stderr when something was left out. */
-export async function readInput(source: InputSource, io: CliIo): Promise<string> {
+export async function readInput(source: InputSource, io: CliIo, hint = pipeHint): Promise<string> {
   if (source.type === 'none') return '';
   const name = source.type === 'stdin' ? 'standard input' : quote(source.path);
   const noteTimer = source.type === 'stdin' ? noteWaiting(io) : undefined;
@@ -26,7 +28,7 @@ export async function readInput(source: InputSource, io: CliIo): Promise<string>
       );
     return decode(bytes, isCut);
   } catch (error) {
-    throw unreadable(name, error) ?? error;
+    throw unreadable(name, error, hint) ?? error;
   } finally {
     stopNote();
   }
@@ -77,11 +79,11 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** What the system refused. Anything else is not about the input. */
-function unreadable(name: string, error: unknown): Error | undefined {
+function unreadable(name: string, error: unknown, hint: string): Error | undefined {
   const errno = readProperty(error, 'code');
   if (typeof errno !== 'string') return undefined;
   return usageError({
     message: `Cannot read ${name}: ${Object.hasOwn(reasons, errno) ? reasons[errno] : errno}`,
-    hint: 'Give a file, or pipe the response in: curl -is … | rerail classify',
+    hint,
   });
 }

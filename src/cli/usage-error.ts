@@ -41,15 +41,22 @@ function refusal(code: string, { text, argv }: Refused): string {
   if (code === 'commander.help') return `Unknown command ${quote(argv[1] ?? '')}`;
   const plain = text
     .replace(/^error: /, '')
-    .replace(/^unknown option '(--(?:json|exit-code|help))=.*$/s, "option '$1' takes no value")
+    .replace(
+      /^unknown option '(--(?:json|exit-code|help|tls|allow-remote))=.*$/s,
+      "option '$1' takes no value",
+    )
     .replace(/^(unknown option '[^'=]*)=.*$/s, "$1'")
     .replace(/^(option '.*') argument missing$/s, '$1 needs a value');
   return withQuotes(plain.charAt(0).toUpperCase() + plain.slice(1));
 }
 
-function nextStep(code: string, [command]: readonly string[]): string {
+function nextStep(code: string, [command, subcommand = '']: readonly string[]): string {
   if (code === 'commander.excessArguments' && command === 'classify') {
     return 'Put quotes around a value with spaces: --header "retry-after: 20"';
+  }
+  if (command === 'chaos') {
+    const isKnown = subcommand === 'serve' || subcommand === 'faults';
+    return `Type: rerail chaos ${isKnown ? `${subcommand} ` : ''}--help`;
   }
   return command === 'classify' || command === 'tour'
     ? `Type: rerail ${command} --help`

@@ -384,6 +384,35 @@ describe('hints', () => {
     );
   });
 
+  const record =
+    'write EPROTO 800C:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:ssl3_record.c:350:';
+  it.each<[string, Error]>([
+    ['EPROTO', system(record, 'EPROTO')],
+    ['EPROTO without a reason', system('write EPROTO', 'EPROTO')],
+    [
+      'fetch',
+      new TypeError('fetch failed', {
+        cause: system('wrong version number', 'ERR_SSL_WRONG_VERSION_NUMBER'),
+      }),
+    ],
+  ])('says that the server does not speak TLS: %s', (_name, error) => {
+    expect(hintOf({ error })).toMatch(/does not speak TLS at this address: check http/);
+  });
+
+  it('does not say so of a server that refused in the words of TLS', () => {
+    expect(
+      hintOf({ error: system('write EPROTO ssl3_read_bytes:tlsv1 alert protocol version', 'EPROTO') }),
+    ).toBe('');
+  });
+
+  it.each([
+    '<html><head><title>400 The plain HTTP request was sent to HTTPS port</title></head></html>',
+    'Client sent an HTTP request to an HTTPS server.\n',
+    "<p>Reason: You're speaking plain HTTP to an SSL-enabled server port.<br /></p>",
+  ])('says that the server wants TLS: %s', (body) => {
+    expect(hintOf({ status: 400, body })).toContain('write https:// instead of http://');
+  });
+
   it('names the variable that holds the key', () => {
     expect(hintOf({ provider: 'google', status: 401 })).toContain('GEMINI_API_KEY');
   });

@@ -21,6 +21,13 @@ describe('renderFailure() for a person', () => {
     expect(renderFailure(busy, 'person')).toBe('Anthropic is overloaded. Rerail will try again in 12 s.');
   });
 
+  it('takes a failure that counts its attempts for the end of the call', () => {
+    const hint = 'Start the server.';
+    const ended = createFailure('NETWORK_ERROR', { message: 'x', hint, context: { attempts: 3 } });
+    expect(renderFailure(ended, 'person')).toMatch(/ Start the server\. Then try again later\.$/);
+    expect(renderFailure(ended, 'person', { retrying: true })).toContain('Rerail will try again');
+  });
+
   it('prefers the hint over the general advice', () => {
     const failure = createFailure('AUTHENTICATION_ERROR', { message: 'x', hint: 'Check ANTHROPIC_API_KEY.' });
     expect(renderFailure(failure, 'person')).toBe(

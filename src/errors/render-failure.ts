@@ -10,7 +10,10 @@ export type Audience = 'person' | 'model' | 'developer';
 
 /** What the failure itself does not know. */
 export interface RenderOptions {
-  /** Whether the runtime goes on by itself. By default as far as the failure allows it; `false` once it has given up. */
+  /**
+   * Whether the runtime goes on by itself; `false` once it has given up. By default as far as the failure allows it, and
+   * `false` where its context counts `attempts`: that is the final failure of a call, after which nobody tries again.
+   */
   readonly retrying?: boolean;
 }
 
@@ -23,7 +26,7 @@ export interface RenderOptions {
 export function renderFailure(failure: Failure, audience: Audience, options: RenderOptions = {}): string {
   switch (audience) {
     case 'person':
-      return forPerson(failure, options.retrying ?? failure.retryable);
+      return forPerson(failure, options.retrying ?? (failure.retryable && !isFinal(failure)));
     case 'model':
       return fill(codeTexts[failure.code].forModel, failure);
     case 'developer':
@@ -55,6 +58,11 @@ function forPerson(failure: Failure, retrying: boolean): string {
   return failure.hint === undefined
     ? `${happened} T${again.slice(1)}. ${step}`
     : `${happened} ${step} Then ${again}.`;
+}
+
+/** `callModel` counts the attempts into the failure that it ends with. */
+function isFinal({ context }: Failure): boolean {
+  return context['attempts'] !== undefined;
 }
 
 /** A plan that opens again by itself says when, though waiting for it is nobody's first choice. */

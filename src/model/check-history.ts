@@ -1,5 +1,5 @@
 import type { Message, ToolCallPart, ToolResultPart } from './message.ts';
-import { partsOf } from './message.ts';
+import { showName } from './show-value.ts';
 
 /**
  * What makes a conversation one that no provider takes: a result without its call, a call without its result, two of one
@@ -7,7 +7,7 @@ import { partsOf } from './message.ts';
  */
 export function findHistoryProblems(messages: readonly Message[]): readonly string[] {
   const problems: string[] = [];
-  let open: ReadonlyMap<string, ToolCallPart> = new Map();
+  let open = noCalls;
   for (const message of messages) {
     if (message.role === 'system') continue;
     if (message.role === 'tool') {
@@ -16,16 +16,20 @@ export function findHistoryProblems(messages: readonly Message[]): readonly stri
       open = turn.open;
       continue;
     }
-    problems.push(...unanswered(open));
-    const calls = message.role === 'assistant' ? callsOf(message) : [];
-    open = new Map(calls.map((call) => [call.callId, call]));
+    if (open.size > 0) problems.push(...unanswered(open));
+    const calls = message.role === 'assistant' ? callsOf(message) : noParts;
+    open = calls.length === 0 ? noCalls : new Map(calls.map((call) => [call.callId, call]));
     if (open.size < calls.length) problems.push('two tool calls of one answer have the same "callId"');
   }
-  return [...problems, ...unanswered(open)];
+  return open.size === 0 ? problems : [...problems, ...unanswered(open)];
 }
 
+const noCalls: ReadonlyMap<string, ToolCallPart> = new Map();
+const noParts: readonly ToolCallPart[] = [];
+
 function callsOf(message: Message & { readonly role: 'assistant' }): readonly ToolCallPart[] {
-  return partsOf(message.content).filter((part) => part.type === 'tool-call');
+  if (typeof message.content === 'string') return noParts;
+  return message.content.filter((part) => part.type === 'tool-call');
 }
 
 function answer(
@@ -39,11 +43,11 @@ function answer(
     left.delete(result.callId);
     if (call === undefined) {
       problems.push(
-        `the result ${show(result.callId)} of tool ${show(result.name)} has no open call before it`,
+        `the result ${showName(result.callId)} of tool ${showName(result.name)} has no open call before it`,
       );
     } else if (call.name !== result.name) {
       problems.push(
-        `the result ${show(result.callId)} is of tool ${show(result.name)}, but its call was for ${show(call.name)}`,
+        `the result ${showName(result.callId)} is of tool ${showName(result.name)}, but its call was for ${showName(call.name)}`,
       );
     }
   }
@@ -52,12 +56,6 @@ function answer(
 
 function unanswered(open: ReadonlyMap<string, ToolCallPart>): readonly string[] {
   return [...open.values()].map(
-    (call) => `the call ${show(call.callId)} of tool ${show(call.name)} has no result`,
+    (call) => `the call ${showName(call.callId)} of tool ${showName(call.name)} has no result`,
   );
-}
-
-const maxShownCharacters = 70;
-
-function show(text: string): string {
-  return JSON.stringify(text.slice(0, maxShownCharacters));
 }

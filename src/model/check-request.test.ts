@@ -104,10 +104,10 @@ describe('checkRequest() against a model that can do nothing', () => {
 describe('checkRequest() for what no model takes', () => {
   const misuse: readonly (readonly [title: string, request: Partial<ModelRequest>, words: string])[] = [
     ['no messages', { messages: [] }, '"messages" is empty'],
-    ['an empty tool name', { tools: [tool('')] }, 'the name of tool "" must be 1 to 64'],
-    ['a space in a tool name', { tools: [tool('a b')] }, 'the name of tool "a b" must be'],
+    ['an empty tool name', { tools: [tool('')] }, 'the tool "" has a bad name: it must be 1 to 64'],
+    ['a space in a tool name', { tools: [tool('a b')] }, 'the tool "a b" has a bad name: it must be'],
     ['a tool name of 65 characters', { tools: [tool('a'.repeat(65))] }, 'must be 1 to 64'],
-    ['a name twice', { tools: [tool('a'), tool('a')] }, 'two tools are called "a"'],
+    ['a name twice', { tools: [tool('a'), tool('a')] }, 'the tool "a" is there twice'],
     ['an unknown choice', { tools: [tool('a')], toolChoice: { name: 'b' } }, '"toolChoice" names "b"'],
     ['a required tool without tools', { toolChoice: 'required' }, '"toolChoice" is "required"'],
     ['a bad name for the output', { output: { name: 'my answer', schema: {} } }, '"output.name" must be'],
@@ -126,8 +126,12 @@ describe('checkRequest() for what no model takes', () => {
     ['half a token', { maxOutputTokens: 0.5 }, 'got 0.5'],
     ['endless output', { maxOutputTokens: Infinity }, 'got Infinity'],
     ['a negative budget', { reasoning: { budgetTokens: -1 } }, '"reasoning.budgetTokens" must be'],
-    ['an empty stop', { stopSequences: ['a', ''] }, '"stopSequences" holds an empty text'],
-    ['nothing to continue', { continueFrom: '  ' }, '"continueFrom" has no text to go on from'],
+    [
+      'an empty stop',
+      { stopSequences: ['a', ''] },
+      'must be a list of texts, none of them empty, got ["a",""]',
+    ],
+    ['nothing to continue', { continueFrom: '  ' }, '"continueFrom" must be the text of a broken answer'],
   ];
 
   it.each(misuse)('refuses %s', (_title, request, words) => {

@@ -1,11 +1,16 @@
+import { isRecord } from '../base/json.ts';
 import { causesOf } from '../errors/classify/causes.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure, FailureDetails } from '../errors/failure.ts';
+import type { Capabilities, SamplingOption } from './capabilities.ts';
+import { findFieldProblems } from './check-fields.ts';
 import { findHistoryProblems } from './check-history.ts';
-import type { SamplingOption } from './capabilities.ts';
-import { partsOf } from './message.ts';
+import { lookAtMessages } from './check-messages.ts';
+import type { MessageFindings } from './check-messages.ts';
+import { findToolProblems } from './check-tools.ts';
 import type { Model } from './model.ts';
 import type { ModelRequest } from './request.ts';
+import { showValue } from './show-value.ts';
 
 /** What is checked against: any model, also one that is only described. */
 export type CheckedModel = Pick<Model, 'provider' | 'name' | 'capabilities'>;
@@ -20,16 +25,28 @@ export function checkRequest(model: CheckedModel, request: ModelRequest): Failur
   try {
     return findFailure(model, request);
   } catch (thrown) {
-    // A caller without types may hand in anything.
-    const message = `The request to ${nameOf(model)} is not one: look at its messages and their content`;
+    // A caller without types may hand in anything, an object that throws when it is read included.
+    const message = `The request to ${nameOf(model)} cannot be read: hand in plain objects, lists and texts`;
     return configFailure(model, { message, causes: causesOf(thrown) });
   }
 }
 
 function findFailure(model: CheckedModel, request: ModelRequest): Failure | undefined {
-  const lacking = findLacking(model, request);
-  const problems = [...findMessageProblems(request), ...findToolProblems(request), ...findNumbers(request)];
-  if (lacking.length === 0 && problems.length === 0) return undefined;
+  if (!isRecord(request))
+    return refuse(model, [], [`a request is { messages: […] }, got ${showValue(request)}`]);
+  const messages = lookAtMessages(request.messages);
+  const inMessages =
+    messages.hasCalls && messages.problems.length === 0
+      ? findHistoryProblems(request.messages)
+      : messages.problems;
+  const inTools = findToolProblems(request);
+  const inFields = findFieldProblems(request);
+  const lacking = findLacking(model, request, messages);
+  if (lacking.length + inMessages.length + inTools.length + inFields.length === 0) return undefined;
+  return refuse(model, lacking, [...inMessages, ...inTools, ...inFields]);
+}
+
+function refuse(model: CheckedModel, lacking: readonly string[], problems: readonly string[]): Failure {
   const sentences = [
     ...(lacking.length === 0 ? [] : [lackingSentence(nameOf(model), lacking)]),
     ...(problems.length === 0 ? [] : [`Cannot call ${nameOf(model)}: ${listProblems(problems)}`]),
@@ -65,25 +82,22 @@ function listProblems(problems: readonly string[]): string {
 }
 
 /** The fields of the request that the model has no use for, in the words of the request. */
-function findLacking({ capabilities }: CheckedModel, request: ModelRequest): readonly string[] {
-  const media = mediaOf(request);
-  const lacks: readonly (readonly [name: string, isLacking: boolean])[] = [
-    ['tools', (request.tools ?? []).length > 0 && !capabilities.tools],
-    ['parallelToolCalls', request.parallelToolCalls !== undefined && !capabilities.parallelToolCalls],
-    ['output', request.output !== undefined && capabilities.structuredOutput === 'none'],
-    ['images', media.has('image') && !capabilities.images],
-    ['files', media.has('file') && !capabilities.files],
-    ['reasoning.effort', request.reasoning?.effort !== undefined && !capabilities.reasoningEffort],
-    [
-      'reasoning.budgetTokens',
-      request.reasoning?.budgetTokens !== undefined && !capabilities.reasoningBudget,
-    ],
-    ...samplingOptions.map(
-      (name) => [name, request[name] !== undefined && !capabilities.sampling.includes(name)] as const,
-    ),
-    ['continueFrom', request.continueFrom !== undefined && capabilities.continuation === 'none'],
-  ];
-  return lacks.filter(([, isLacking]) => isLacking).map(([name]) => name);
+function findLacking(
+  { capabilities }: CheckedModel,
+  request: ModelRequest,
+  messages: MessageFindings,
+): readonly string[] {
+  const lacking: string[] = [];
+  for (const { name, isAsked, isTaken } of features) {
+    if (isAsked(request, messages) && !isTaken(capabilities)) lacking.push(name);
+  }
+  return lacking;
+}
+
+interface Feature {
+  readonly name: string;
+  readonly isAsked: (request: ModelRequest, messages: MessageFindings) => boolean;
+  readonly isTaken: (capabilities: Capabilities) => boolean;
 }
 
 const samplingOptions = [
@@ -96,89 +110,42 @@ const samplingOptions = [
   'seed',
 ] as const satisfies readonly SamplingOption[];
 
-/** The kinds of parts in all messages, what tools gave back included. */
-function mediaOf({ messages }: ModelRequest): ReadonlySet<string> {
-  const types = new Set<string>();
-  for (const message of messages) {
-    for (const part of partsOf<{ readonly type: string; readonly content?: unknown }>(message.content)) {
-      types.add(part.type);
-    }
-    if (message.role !== 'tool') continue;
-    for (const result of message.content) for (const part of partsOf(result.content)) types.add(part.type);
-  }
-  return types;
-}
-
-function findMessageProblems({ messages, continueFrom }: ModelRequest): readonly string[] {
-  if (messages.length === 0) return ['"messages" is empty'];
-  const isBlank = continueFrom !== undefined && continueFrom.trim() === '';
-  return [...findHistoryProblems(messages), ...(isBlank ? ['"continueFrom" has no text to go on from'] : [])];
-}
-
-/** What every provider takes for a name; some take more. */
-const legalName = /^[A-Za-z0-9_-]{1,64}$/;
-const nameRule = 'must be 1 to 64 letters, digits, "_" or "-"';
-const maxShownCharacters = 70;
-
-function findToolProblems({ tools = [], toolChoice, output }: ModelRequest): readonly string[] {
-  const names = tools.map((tool) => tool.name);
-  const illegal = names.filter((name) => !legalName.test(name));
-  const repeated = new Set(names.filter((name, index) => names.indexOf(name) !== index));
-  const chosen = typeof toolChoice === 'object' ? toolChoice.name : undefined;
-  return [
-    ...illegal.map((name) => `the name of tool ${show(name)} ${nameRule}`),
-    ...[...repeated].map((name) => `two tools are called ${show(name)}`),
-    ...(chosen !== undefined && !names.includes(chosen)
-      ? [`"toolChoice" names ${show(chosen)}, which is not among the tools`]
-      : []),
-    ...(toolChoice === 'required' && names.length === 0
-      ? ['"toolChoice" is "required", but there are no tools']
-      : []),
-    ...(output !== undefined && !legalName.test(output.name)
-      ? [`"output.name" ${nameRule}, got ${show(output.name)}`]
-      : []),
-  ];
-}
-
-interface NumberRule {
-  readonly field: string;
-  readonly value: number | undefined;
-  readonly isLegal: (value: number) => boolean;
-  readonly rule: string;
-}
-
-function findNumbers(request: ModelRequest): readonly string[] {
-  const isWhole = Number.isSafeInteger;
-  const between = (low: number, high: number) => (value: number) => value >= low && value <= high;
-  const count = { isLegal: (value: number) => isWhole(value) && value > 0, rule: 'a whole number above 0' };
-  const penalty = { isLegal: between(-2, 2), rule: 'a number from -2 to 2' };
-  const rules: readonly NumberRule[] = [
-    { field: 'maxOutputTokens', value: request.maxOutputTokens, ...count },
-    {
-      field: 'temperature',
-      value: request.temperature,
-      isLegal: between(0, 2),
-      rule: 'a number from 0 to 2',
-    },
-    { field: 'topP', value: request.topP, isLegal: between(0, 1), rule: 'a number from 0 to 1' },
-    { field: 'topK', value: request.topK, ...count },
-    { field: 'frequencyPenalty', value: request.frequencyPenalty, ...penalty },
-    { field: 'presencePenalty', value: request.presencePenalty, ...penalty },
-    { field: 'seed', value: request.seed, isLegal: isWhole, rule: 'a whole number' },
-    {
-      field: 'reasoning.budgetTokens',
-      value: request.reasoning?.budgetTokens,
-      isLegal: (value) => isWhole(value) && value >= 0,
-      rule: 'a whole number, 0 or above',
-    },
-  ];
-  const numbers = rules
-    .filter(({ value, isLegal }) => value !== undefined && !isLegal(value))
-    .map(({ field, value, rule }) => `"${field}" must be ${rule}, got ${String(value)}`);
-  const hasEmptyStop = (request.stopSequences ?? []).includes('');
-  return hasEmptyStop ? [...numbers, '"stopSequences" holds an empty text'] : numbers;
-}
-
-function show(name: string): string {
-  return JSON.stringify(name.slice(0, maxShownCharacters));
-}
+const features: readonly Feature[] = [
+  {
+    name: 'tools',
+    isAsked: ({ tools }) => Array.isArray(tools) && tools.length > 0,
+    isTaken: ({ tools }) => tools,
+  },
+  {
+    name: 'parallelToolCalls',
+    isAsked: ({ parallelToolCalls }) => parallelToolCalls !== undefined,
+    isTaken: ({ parallelToolCalls }) => parallelToolCalls,
+  },
+  {
+    name: 'output',
+    isAsked: ({ output }) => output !== undefined,
+    isTaken: ({ structuredOutput }) => structuredOutput !== 'none',
+  },
+  { name: 'images', isAsked: (_request, { hasImages }) => hasImages, isTaken: ({ images }) => images },
+  { name: 'files', isAsked: (_request, { hasFiles }) => hasFiles, isTaken: ({ files }) => files },
+  {
+    name: 'reasoning.effort',
+    isAsked: ({ reasoning }) => reasoning?.effort !== undefined,
+    isTaken: ({ reasoningEffort }) => reasoningEffort,
+  },
+  {
+    name: 'reasoning.budgetTokens',
+    isAsked: ({ reasoning }) => reasoning?.budgetTokens !== undefined,
+    isTaken: ({ reasoningBudget }) => reasoningBudget,
+  },
+  ...samplingOptions.map((name) => ({
+    name,
+    isAsked: (request: ModelRequest) => request[name] !== undefined,
+    isTaken: ({ sampling }: Capabilities) => sampling.includes(name),
+  })),
+  {
+    name: 'continueFrom',
+    isAsked: ({ continueFrom }) => continueFrom !== undefined,
+    isTaken: ({ continuation }) => continuation !== 'none',
+  },
+];

@@ -48,6 +48,15 @@ describe('embedAll()', () => {
     });
   });
 
+  it.each([0, -1, Number.NaN])('refuses a model that takes %d texts at a time', async (maxBatch) => {
+    const model = modelOf(maxBatch);
+    expect(await embedAll(model, ['a'])).toMatchObject({
+      type: 'failure',
+      failure: { code: 'CONFIG_ERROR' },
+    });
+    expect(model.batches).toEqual([]);
+  });
+
   it('keeps the order over batches and adds up what it used', async () => {
     const model = modelOf(2);
     const response = await embedAll(model, ['a', 'bb', 'ccc', 'dddd', 'eeeee']);

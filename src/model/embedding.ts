@@ -12,7 +12,7 @@ export interface EmbeddingModel {
   readonly name: string;
   /** What shares limits and outages: provider, endpoint and a fingerprint of the key; never the key itself. */
   readonly quotaKey: string;
-  /** How many texts one call may carry. */
+  /** How many texts one call may carry: a whole number from 1. */
   readonly maxBatch: number;
   /** Where it is not known, cost is unknown. */
   readonly price?: Price;

@@ -1,9 +1,10 @@
 export type { Clock, Random } from '../base/clock.ts';
+export type { Json } from '../base/json.ts';
 export type { Failure } from '../errors/failure.ts';
 export { resilient } from '../interop/ai-sdk/resilient.ts';
-export type { ResilientPolicy } from '../interop/ai-sdk/setup.ts';
+export type { ResilientPolicy } from '../interop/ai-sdk/resilient-call.ts';
 export type { Breaker, BreakerPolicy } from '../resilience/breaker.ts';
-export type { GatePolicy, GateState } from '../resilience/gate.ts';
+export type { Gate, GatePolicy, GateState } from '../resilience/gate.ts';
 export type { Ledger, LedgerLimits } from '../resilience/ledger.ts';
 export { retryPresets } from '../resilience/retry-policy.ts';
 export type { RetryOption, RetryPolicy, RetryPreset } from '../resilience/retry-policy.ts';
@@ -16,6 +17,8 @@ export type { LoopEvent } from '../runtime/call-target.ts';
 export type { AttemptRecord, CallRecovery, CallReport, RecoveryRecord } from '../runtime/call-report.ts';
 export { createGates } from '../runtime/gates.ts';
 export type { Gates } from '../runtime/gates.ts';
+export { createAssembly } from './assembly.ts';
+export type { Assembled, Assembly } from './assembly.ts';
 export type { Capabilities, SamplingOption } from './capabilities.ts';
 export { checkRequest } from './check-request.ts';
 export type { EmbedAllResponse } from './embed-all.ts';
@@ -27,6 +30,7 @@ export type {
   ImagePart,
   MediaSource,
   Message,
+  ProtocolName,
   ReasoningPart,
   Signature,
   TextPart,
@@ -38,6 +42,7 @@ export type { AttemptOptions, Model, ModelResponse, ModelResult, PartialResult }
 export { costOf } from './price.ts';
 export type { Price } from './price.ts';
 export type { JsonSchema, ModelRequest, ReasoningEffort, ToolChoice, ToolDefinition } from './request.ts';
+export { settle } from './settle.ts';
 export type { StreamPart } from './stream-part.ts';
 export { defaultTimeouts } from './timeouts.ts';
 export type { Timeouts } from './timeouts.ts';

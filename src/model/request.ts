@@ -1,8 +1,8 @@
 import type { Json } from '../base/json.ts';
 import type { Message } from './message.ts';
 
-/** A JSON Schema as plain data. */
-export type JsonSchema = Readonly<Record<string, Json>>;
+/** A JSON Schema as plain data, such as `z.toJSONSchema(…)` makes. Its values are `unknown`, for that is what such makers return. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** A tool as the model is told of it. */
 export interface ToolDefinition {

@@ -22,16 +22,17 @@ interface Settling {
 /** The verdict on one attempt: a whole answer, or a typed failure with what had arrived. Every model ends here. */
 export function settle(assembled: Assembled, settling: Settling): ModelResponse {
   const partial = toPartial(assembled, settling.price);
-  const failure =
-    settling.failure ?? findFailure(partial, { ...settling, unfinishedCalls: assembled.unfinishedCalls });
-  if (failure !== undefined) return { type: 'failure', failure, partial };
-  return { type: 'success', result: partial as ModelResult }; // findFailure has seen that it has a finish.
+  if (settling.failure !== undefined) return { type: 'failure', failure: settling.failure, partial };
+  const fault = findFinishFault(partial) ?? findContentFault(partial, assembled.unfinishedCalls);
+  if (fault !== undefined) return { type: 'failure', failure: toFailure(fault, partial, settling), partial };
+  return { type: 'success', result: partial as ModelResult }; // findFinishFault has seen that it has a finish.
 }
 
 /** Field by field: this stands on the way of every call, and copies of objects are what costs there. */
 function toPartial(assembled: Assembled, price: Price | undefined): PartialResult {
   const { content, usage, finish, responseId, servedBy } = assembled;
-  const toolCalls = content.filter((part): part is ToolCallPart => part.type === 'tool-call');
+  const toolCalls: ToolCallPart[] = [];
+  for (const part of content) if (part.type === 'tool-call') toolCalls.push(part);
   const partial: { -readonly [Key in keyof PartialResult]: PartialResult[Key] } = {
     content,
     text: textOf(content),
@@ -46,10 +47,6 @@ function toPartial(assembled: Assembled, price: Price | undefined): PartialResul
   return partial;
 }
 
-interface Subject extends Settling {
-  readonly unfinishedCalls: readonly string[];
-}
-
 /** What keeps a response from being an answer, with its sentence. */
 interface Fault {
   readonly code: FailureCode;
@@ -57,10 +54,7 @@ interface Fault {
   readonly context?: FailureDetails['context'];
 }
 
-function findFailure(partial: PartialResult, subject: Subject): Failure | undefined {
-  const fault = findFinishFault(partial) ?? findContentFault(partial, subject.unfinishedCalls);
-  if (fault === undefined) return undefined;
-  const { provider, model } = subject;
+function toFailure(fault: Fault, partial: PartialResult, { provider, model }: Settling): Failure {
   return createFailure(fault.code, {
     origin: 'model',
     message: `${provider} (${model}) ${fault.what}`,

@@ -150,6 +150,20 @@ describe('createStreamWatch', () => {
     expect(expired).toEqual(['idle']);
   });
 
+  it('does not take a keep-alive for progress because the listener was told of it', () => {
+    const { clock, watch, expired } = start({ ...timeouts, idleMs: 300, progressMs: 1000 });
+    watch.connected();
+    watch.headers();
+    for (let count = 0; count < 12 && expired.length === 0; count += 1) {
+      clock.advance(100);
+      watch.event();
+      watch.pause();
+      clock.advance(10);
+      watch.resume();
+    }
+    expect(expired).toEqual(['progress']);
+  });
+
   it('bounds the whole attempt while the listener takes its time', () => {
     const { clock, watch, expired } = reading();
     watch.pause();

@@ -54,11 +54,7 @@ export function createStreamWatch(timeouts: Timeouts, { clock, onExpired }: Watc
     },
   });
 
-  function enter(next: Stage): void {
-    const nowMs = clock.monotonicMs();
-    Object.assign(state, { stage: next, stageMs: nowMs, eventMs: nowMs, progressMs: nowMs });
-    timer.arm(nowMs);
-  }
+  const enter = (next: Stage): void => timer.arm(enterStage(state, next, clock.monotonicMs()));
 
   timer.arm(state.startMs);
   return {
@@ -76,10 +72,13 @@ export function createStreamWatch(timeouts: Timeouts, { clock, onExpired }: Watc
       state.eventMs = state.progressMs;
     },
     pause: () => {
-      if (state.stage === 'reading') state.stage = 'paused';
+      if (state.stage === 'reading') Object.assign(state, { stage: 'paused', stageMs: clock.monotonicMs() });
     },
     resume: () => {
-      if (state.stage === 'paused') enter('reading');
+      if (state.stage !== 'paused') return;
+      const nowMs = clock.monotonicMs();
+      goOn(state, nowMs);
+      timer.arm(nowMs);
     },
     stop: () => {
       state.stage = 'stopped';
@@ -97,8 +96,21 @@ interface WatchState {
   progressMs: number;
 }
 
+function enterStage(state: WatchState, next: Stage, nowMs: number): number {
+  Object.assign(state, { stage: next, stageMs: nowMs, eventMs: nowMs, progressMs: nowMs });
+  return nowMs;
+}
+
 function startState(startMs: number): WatchState {
   return { stage: 'connecting', startMs, stageMs: startMs, eventMs: startMs, progressMs: startMs };
+}
+
+/** The pause counts for no wait, and ends none: a listener that is told of keep-alives must not make them progress. */
+function goOn(state: WatchState, nowMs: number): void {
+  const pausedMs = nowMs - state.stageMs;
+  state.stage = 'reading';
+  state.eventMs = Math.min(nowMs, state.eventMs + pausedMs);
+  state.progressMs = Math.min(nowMs, state.progressMs + pausedMs);
 }
 
 function deadlineOf(state: WatchState, timeouts: Timeouts): Deadline {

@@ -1,4 +1,5 @@
 import { isRecord, type Json } from '../base/json.ts';
+import { maxJsonDepth, nestsTooDeeply } from './json-depth.ts';
 
 /** What the text of a tool call's arguments is. Nothing is repaired and nothing invented here. */
 export type ToolArguments =
@@ -10,6 +11,9 @@ export type ToolArguments =
 /** Reads the arguments as the model wrote them. */
 export function parseToolArguments(argumentsText: string): ToolArguments {
   if (argumentsText.trim() === '') return { type: 'empty' };
+  if (nestsTooDeeply(argumentsText)) {
+    return { type: 'invalid', reason: `The arguments nest more than ${maxJsonDepth} levels deep` };
+  }
   try {
     const value: unknown = JSON.parse(argumentsText);
     if (isRecord(value)) return { type: 'parsed', value: value as Readonly<Record<string, Json>> }; // From JSON.parse.

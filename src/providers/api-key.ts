@@ -42,7 +42,7 @@ export function checkToken(token: unknown, provider: string): void {
   const fault =
     typeof token === 'string'
       ? keyFaults.find(({ isFault }) => isFault(token))?.sentence
-      : `must be a text, got ${token === null ? 'null' : typeof token}`;
+      : noTextSentence(token);
   if (fault === undefined) return;
   throw notConfiguredError(`The option "accessToken" of ${provider} ${fault}`, { provider, origin: 'model' });
 }
@@ -72,12 +72,16 @@ const maxKeyCharacters = 16_384;
 
 /** The rest of a sentence about the key, or nothing where the key may be one. No rule may quote the key. */
 function findKeyFault(key: unknown, source: KeySource): string | undefined {
-  if (typeof key !== 'string') return `must be a text, got ${key === null ? 'null' : typeof key}`;
+  if (typeof key !== 'string') return noTextSentence(key);
   const fault = keyFaults.find(({ isFault }) => isFault(key));
   if (fault !== undefined) return fault.sentence;
   const owner = source.isOwnServer ? undefined : ownerOf(key);
   if (owner === undefined || owner.provider === source.provider) return undefined;
   return `begins with "${owner.prefix}" and so belongs to ${owner.name}: hand in a key of ${source.provider}, or ask ${owner.name} instead`;
+}
+
+function noTextSentence(given: unknown): string {
+  return `must be a text, got ${given === null ? 'null' : typeof given}: hand in the key itself, or leave it out`;
 }
 
 interface KeyFault {

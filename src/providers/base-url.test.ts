@@ -23,8 +23,12 @@ function errorOf(given: unknown): RerailError {
 
 describe('readBaseURL()', () => {
   it.each([
-    ['no scheme', 'api.acme.example/v1', 'has no "https://" in front'],
-    ['a host and a port', 'localhost:11434', 'has no "https://" in front'],
+    ['no scheme', 'api.acme.example/v1', 'in front: write it as in "https://api.acme.example/v1"'],
+    ['a host and a port', 'localhost:11434', 'in front: write it as in "http://localhost:11434"'],
+    ['a port too high', 'localhost:99999', 'in front: write it as in "https://host/v1"'],
+    ['a user without scheme', 'me:hunter22@acme.example', 'in front: write it as in "https://host/v1"'],
+    ['a query without scheme', 'acme.example/v1?k=hunter22', 'in front: write it as in "https://host/v1"'],
+    ['a token', 'eyJhunter22.eyJhunter22.Sxhunter22', 'in front: write it as in "https://host/v1"'],
     ['a wrong scheme', 'ftp://acme.example', 'begins with "ftp://", which no provider speaks'],
     ['a socket', 'wss://acme.example/v1', 'begins with "wss://"'],
     ['nothing', '', 'is empty'],
@@ -32,7 +36,9 @@ describe('readBaseURL()', () => {
     ['a space inside', 'https://acme .example', 'has a space in it'],
     ['a broken host', 'https://[acme', 'is not an address'],
     ['only a scheme', 'https://', 'is not an address'],
-    ['not a text', 42, 'must be a text, got number'],
+    ['not a text', 42, 'must be a text such as "https://host/v1", got number'],
+    ['an object', new URL('https://acme.example/v1'), 'got a URL object (its "href" is one)'],
+    ['null', null, 'got null'],
     ['a password', 'https://me:hunter22@acme.example/v1', 'has a user name or password in it'],
     ['a user', 'https://hunter22@acme.example/v1', 'has a user name or password in it'],
     ['a query', 'https://acme.example/v1?key=hunter22', 'has a "?" in it'],

@@ -30,14 +30,18 @@ export function readBaseURL(given: string, rule: AddressRule): string {
 
 function parse(given: unknown, { provider, place }: AddressRule): URL {
   const subject = `${place} of ${provider}`;
-  if (typeof given !== 'string') throw configError(`${subject} must be a text, got ${typeof given}`);
-  const text = given.trim();
   const example = '"https://host/v1"';
+  if (typeof given !== 'string') {
+    throw configError(`${subject} must be a text such as ${example}, got ${nameOfType(given)}`);
+  }
+  const text = given.trim();
   if (text === '') throw configError(`${subject} is empty: hand in an address such as ${example}`);
   if (/\s/.test(text)) throw configError(`${subject} has a space in it: remove it`);
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase();
   if (scheme === undefined) {
-    throw configError(`${subject} has no "https://" in front: write it as in ${example}`);
+    throw configError(
+      `${subject} has no "https://" or "http://" in front: write it as in ${completed(text) ?? example}`,
+    );
   }
   if (scheme !== 'http' && scheme !== 'https') {
     throw configError(
@@ -48,6 +52,22 @@ function parse(given: unknown, { provider, place }: AddressRule): URL {
     throw configError(`${subject} is not an address: write it as in ${example}`);
   }
   return new URL(text);
+}
+
+/** The address with the scheme that was forgotten. Nothing is quoted that may hold a key. */
+function completed(text: string): string | undefined {
+  const host =
+    /^((?:[\w-]+\.)+[a-z]{2,24}|\d+(?:\.\d+){3}|[\w-]+(?=:\d)|localhost)(?::\d+)?(?:\/[\w./-]*)?$/.exec(
+      text,
+    )?.[1];
+  if (host === undefined) return undefined;
+  const whole = `${isPrivateHost(host) ? 'http' : 'https'}://${text}`;
+  return URL.canParse(whole) ? `"${whole}"` : undefined;
+}
+
+function nameOfType(value: unknown): string {
+  if (value === null) return 'null';
+  return value instanceof URL ? 'a URL object (its "href" is one)' : typeof value;
 }
 
 /** Ends of paths that Rerail puts below the base URL itself. */

@@ -46,7 +46,8 @@ function findHeaderFault(name: string, value: unknown): string | undefined {
   if (ownedByTransport.has(name.toLowerCase())) {
     return `The header ${shown} is set by Rerail itself: leave it out of "headers"`;
   }
-  if (typeof value !== 'string') return `The header ${shown} must be a text, got ${typeof value}`;
+  if (typeof value !== 'string')
+    return `The header ${shown} must be a text, got ${typeof value}: write it in quotes`;
   if (/[\r\n]/.test(value)) {
     return `The header ${shown} has a line break in its value: remove it, for example with trim()`;
   }

@@ -111,11 +111,18 @@ function checkTexts(
     });
   // `Array.isArray` as a condition would make the texts a list of anything.
   const isList: boolean = Array.isArray(texts);
-  if (!isList) return refuse('CONFIG_ERROR', 'the texts must be a list');
+  if (!isList) return refuse('CONFIG_ERROR', 'the texts must be a list: write [text] for one');
   if (texts.length > maxBatch) {
     return refuse('CONFIG_ERROR', `${texts.length} texts in one call, at most ${maxBatch}: use embedAll`);
   }
-  const blank = texts.findIndex((text) => typeof text !== 'string' || text.trim() === '');
+  const other = texts.findIndex((text) => typeof text !== 'string');
+  if (other !== -1) {
+    return refuse(
+      'CONFIG_ERROR',
+      `what stands at index ${other} is no text but of type ${typeof texts[other]}`,
+    );
+  }
+  const blank = texts.findIndex((text) => text.trim() === '');
   if (blank !== -1) return refuse('CONFIG_ERROR', `the text at index ${blank} is empty: leave it out`);
   const long = texts.findIndex((text) => text.length > maxTextCharacters);
   if (long === -1) return undefined;

@@ -167,6 +167,12 @@ describe('an embedding model before it sends', () => {
     readonly words: string;
   }>([
     { title: 'an empty text', texts: ['a', ''], code: 'CONFIG_ERROR', words: 'the text at index 1 is empty' },
+    {
+      title: 'what is no text',
+      texts: ['a', 5 as unknown as string],
+      code: 'CONFIG_ERROR',
+      words: 'what stands at index 1 is no text but of type number',
+    },
     { title: 'a blank text', texts: [' \n'], code: 'CONFIG_ERROR', words: 'the text at index 0 is empty' },
     {
       title: 'too many texts',
@@ -263,6 +269,19 @@ describe('an embedding model that waits', () => {
     const pending = model.embed(['a'], { signal: controller.signal });
     controller.abort();
     expect(failureOf(await pending)).toMatchObject({ code: 'CANCELLED', origin: 'embedding' });
+  });
+
+  it('lets go of the connection when the body cannot be read', async () => {
+    let discarded = 0;
+    const next = () => Promise.reject(new Error('socket hang up'));
+    const body = { [Symbol.asyncIterator]: () => ({ next }) };
+    const discard = (): void => void (discarded += 1);
+    const transport: Transport = {
+      send: () => Promise.resolve({ status: 200, headers: {}, body, discard }),
+    };
+    const failure = failureOf(await openaiEmbedding('m', { apiKey, transport }).embed(['a']));
+    expect(failure).toMatchObject({ origin: 'embedding', phase: 'body' });
+    expect(discarded).toBe(1);
   });
 
   it('refuses timeouts that are none', async () => {

@@ -3,6 +3,7 @@ import type { Failure } from '../errors/failure.ts';
 import { checkRequest } from '../model/check-request.ts';
 import { emptyPartial } from '../model/model.ts';
 import type { Model, ModelResponse } from '../model/model.ts';
+import { trustCall } from '../model/trusted-calls.ts';
 import { nearestModels } from './known-models.ts';
 
 /**
@@ -12,13 +13,13 @@ import { nearestModels } from './known-models.ts';
 export function guardModel(model: Model): Model {
   return {
     ...model,
-    call: async (request, options): Promise<ModelResponse> => {
+    call: trustCall(async (request, options): Promise<ModelResponse> => {
       const refused = options?.isChecked === true ? undefined : checkRequest(model, request);
       if (refused !== undefined) return { type: 'failure', failure: refused, partial: emptyPartial };
       const response = await model.call(request, options);
       if (response.type === 'success') return response;
       return { ...response, failure: withNearest(response.failure, model) };
-    },
+    }),
   };
 }
 

@@ -1,17 +1,15 @@
-import { onAbort } from '../base/abort.ts';
 import { systemClock } from '../base/system.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import { isRecord } from '../base/json.ts';
 import type { EmbedOptions } from '../model/embedding.ts';
-import { checkTimeouts, completeTimeouts, createStreamWatch } from '../model/stream-watch.ts';
-import type { StreamWatch } from '../model/stream-watch.ts';
+import { checkTimeouts, completeTimeouts } from '../model/stream-watch.ts';
+import { endFailure, startEnding } from './attempt-ending.ts';
+import type { Ending } from './attempt-ending.ts';
 import {
   answeredFailure,
-  cancelledFailure,
   problemFailure,
   thrownFailure,
-  timeoutFailure,
   wrongDocumentFailure,
 } from './http/attempt-failures.ts';
 import type { AttemptFacts } from './http/attempt-failures.ts';
@@ -35,42 +33,28 @@ export type JsonAnswer =
 const maxBodyBytes = 256 * 1024 * 1024;
 
 /** Sends one request and reads its answer, bounded in time and size. Never rejects, never retries. */
-export function postJson(post: JsonPost, attempt: EmbedOptions): Promise<JsonAnswer> {
+export async function postJson(post: JsonPost, attempt: EmbedOptions): Promise<JsonAnswer> {
   const invalid = checkTimeouts(attempt.timeouts);
-  if (invalid !== undefined) return Promise.resolve({ type: 'failure', failure: invalid });
-  return new Promise((resolve) => {
-    const clock = attempt.clock ?? systemClock;
-    const timeouts = completeTimeouts(attempt.timeouts);
-    const controller = new AbortController();
-    const course: Course = { phase: 'connect', response: undefined };
-    const facts = (): AttemptFacts => factsOf(post, course, clock.wallMs());
-    // Whoever comes first decides, and a transport that does not hear the signal is not waited for.
-    const end = (answer: JsonAnswer): void => {
-      watch.stop();
-      stopListening();
-      resolve(answer);
-    };
-    const fail = (failure: Failure): void => {
-      // Only then: after a success the connection is kept for the next request.
-      controller.abort();
-      end({ type: 'failure', failure: asEmbedding(failure) });
-    };
-    const watch = createStreamWatch(timeouts, {
-      clock,
-      onExpired: (kind) => {
-        fail(timeoutFailure(facts(), kind, timeouts[`${kind}Ms`]));
-      },
-    });
-    let stopListening = (): void => undefined;
-    const { signal } = attempt;
-    stopListening = onAbort(signal, () => {
-      fail(cancelledFailure(facts(), signal?.reason));
-    });
-    if (controller.signal.aborted) return;
-    exchange(post, { course, watch, signal: controller.signal })
-      .then((text) => readAnswer(facts(), text))
-      .then(end, (error: unknown) => fail(thrownFailure(facts(), error)));
-  });
+  if (invalid !== undefined) return { type: 'failure', failure: invalid };
+  const { signal, clock = systemClock } = attempt;
+  const timeouts = completeTimeouts(attempt.timeouts);
+  const course: Course = { phase: 'connect', response: undefined };
+  const facts = (): AttemptFacts => factsOf(post, course, clock.wallMs());
+  const ending = startEnding({ timeouts, clock, signal });
+  try {
+    const before = ending.read();
+    if (before !== undefined) return refuse(endFailure(before, facts(), { timeouts, signal }));
+    // A transport that does not hear the signal is not waited for.
+    const waited = await ending.wait(exchange(post, course, ending));
+    if (waited.type === 'value') return readAnswer(facts(), waited.value);
+    return refuse(endFailure(ending.read() ?? 'aborted', facts(), { timeouts, signal }));
+  } catch (error) {
+    // The rest of a body that broke a bound is not wanted any more.
+    void course.response?.discard();
+    return refuse(thrownFailure(facts(), error));
+  } finally {
+    ending.stop();
+  }
 }
 
 /** How far the request has come; written as it goes. */
@@ -79,15 +63,10 @@ interface Course {
   response: TransportResponse | undefined;
 }
 
-interface Surroundings {
-  readonly course: Course;
-  readonly watch: StreamWatch;
-  readonly signal: AbortSignal;
-}
-
 async function exchange(
   { url, headers, body, transport }: JsonPost,
-  { course, watch, signal }: Surroundings,
+  course: Course,
+  { watch, signal }: Ending,
 ): Promise<string> {
   const response = await transport.send(
     { url, headers, body: JSON.stringify(body) },
@@ -132,7 +111,6 @@ function factsOf({ provider, model, transport }: JsonPost, course: Course, wallM
 
 function readAnswer(facts: AttemptFacts, text: string): JsonAnswer {
   const { status = 0, headers } = facts;
-  const refuse = (failure: Failure): JsonAnswer => ({ type: 'failure', failure: asEmbedding(failure) });
   if (status < 200 || status > 299) return refuse(answeredFailure(facts, text));
   const body = parseJson(text);
   if (body === undefined) {
@@ -154,8 +132,10 @@ function parseJson(text: string): unknown {
 }
 
 /** The same failure, told of embeddings. What is wrong with the set-up stays that. */
-function asEmbedding(failure: Failure): Failure {
-  return failure.origin === 'model'
-    ? createFailure(failure.code, { ...failure, origin: 'embedding' })
-    : failure;
+function refuse(failure: Failure): JsonAnswer {
+  const isModel = failure.origin === 'model';
+  return {
+    type: 'failure',
+    failure: isModel ? createFailure(failure.code, { ...failure, origin: 'embedding' }) : failure,
+  };
 }

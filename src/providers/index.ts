@@ -33,6 +33,8 @@ export {
   vllm,
   xai,
 } from './openai-compatible/presets.ts';
+export { aiSdk } from './ai-sdk/ai-sdk.ts';
+export { simulated } from './simulated/simulated.ts';
 export { vertex } from './vertex/vertex.ts';
 export type { AccessTokenSource, VertexOptions } from './vertex/vertex.ts';
 export type { EmbeddingOptions } from './embedding-options.ts';

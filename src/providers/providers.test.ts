@@ -391,6 +391,7 @@ describe('openaiCompatible()', () => {
     ['no name', { name: '', baseURL: 'https://a.example/v1' }],
     ['a colon in its name', { name: 'a:b', baseURL: 'https://a.example/v1' }],
     ['no address', { name: 'acme' } as { name: string; baseURL: string }],
+    ['nothing', undefined as unknown as { name: string; baseURL: string }],
   ])('refuses %s when it is made', (_title, config) => {
     expect(thrownBy(() => openaiCompatible(config)).code).toBe('CONFIG_ERROR');
   });
@@ -413,6 +414,16 @@ describe('openaiCompatible()', () => {
     expect(deepseek('deepseek-v4-pro', options).capabilities.continuation).toBe('none');
     const beta = { ...options, baseURL: 'https://api.deepseek.com/beta/' };
     expect(deepseek('deepseek-v4-pro', beta).capabilities.continuation).toBe('prefill');
+  });
+});
+
+describe('openai()', () => {
+  it.each([openai, azure])('refuses an API that it does not speak', (provider) => {
+    const api = 'completions' as 'chat';
+    const options = { apiKey: key, baseURL: 'https://a.example/v1', api };
+    const error = thrownBy(() => provider('gpt-5.2', options));
+    expect(error.code).toBe('CONFIG_ERROR');
+    expect(error.message).toContain('"api" must be "responses" or "chat", got "completions": leave it out');
   });
 });
 

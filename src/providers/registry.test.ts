@@ -97,6 +97,17 @@ describe('createModelRegistry()', () => {
     ).toBe('CONFIG_ERROR');
   });
 
+  it('refuses a provider that is no function', () => {
+    const name = 'openai:gpt-5' as unknown as typeof own;
+    const words = 'The provider "acme" must be a function that makes models, got string';
+    expect(thrownBy(() => createModelRegistry({ providers: { acme: name } })).message).toContain(words);
+    expect(
+      thrownBy(() => {
+        createModelRegistry().register('acme', name);
+      }).message,
+    ).toContain(words);
+  });
+
   it('says which variable to set when a key is missing', () => {
     const error = thrownBy(() =>
       createModelRegistry({ environment: {} }).resolve('anthropic:claude-sonnet-5'),

@@ -44,7 +44,7 @@ const maxProviders = 1000;
 export function createModelRegistry(options: ModelRegistryOptions = {}): ModelRegistry {
   const factories = new Map<string, ModelFactory>(builtInProviders);
   for (const [name, factory] of Object.entries(options.providers ?? {})) {
-    factories.set(checkName(name), factory);
+    factories.set(checkName(name), checkFactory(name, factory));
   }
   const list = (): readonly string[] => [...factories.keys()].toSorted();
   const find = (id: string): Found => findFactory(id, factories);
@@ -65,7 +65,7 @@ export function createModelRegistry(options: ModelRegistryOptions = {}): ModelRe
       if (factories.size >= maxProviders) {
         throw configError(`The registry holds ${maxProviders} providers already: register fewer`);
       }
-      factories.set(name, factory);
+      factories.set(name, checkFactory(name, factory));
     },
     resolve: (id, given) => {
       const found = find(id);
@@ -161,6 +161,13 @@ function checkName(name: string): string {
   if (/^[A-Za-z0-9][\w.-]{0,63}$/.test(name)) return name;
   throw configError(
     `${JSON.stringify(name.slice(0, maxShownCharacters))} cannot name a provider: use up to 64 letters, digits, "-", "_" or "."`,
+  );
+}
+
+function checkFactory(name: string, factory: unknown): ModelFactory {
+  if (typeof factory === 'function') return factory as ModelFactory; // What it returns shows when it is asked.
+  throw configError(
+    `The provider "${name}" must be a function that makes models, got ${factory === null ? 'null' : typeof factory}: hand in what openaiCompatible({ name, baseURL }) returns, or (model) => …`,
   );
 }
 

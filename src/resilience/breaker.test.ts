@@ -6,10 +6,7 @@ import type { Breaker, Health } from './breaker.ts';
 const policy = defaultBreakerPolicy;
 
 function after(healths: readonly Health[], start: Breaker = closedBreaker): Breaker {
-  return healths.reduce(
-    (breaker, health) => observe(breaker, { health, isProbe: false, nowMs: 0 }, policy),
-    start,
-  );
+  return healths.reduce((breaker, health) => observe(breaker, { health, nowMs: 0 }, policy), start);
 }
 
 const times = (count: number, health: Health): readonly Health[] => Array<Health>(count).fill(health);
@@ -35,10 +32,15 @@ describe('the breaker', () => {
 
   it('lets exactly one through when its time has come', () => {
     const open = after(times(10, 'down'));
-    expect(admit(open, policy.openMs - 1).admission).toEqual({ type: 'closed-off', untilMs: policy.openMs });
-    const first = admit(open, policy.openMs);
+    expect(admit(open, { nowMs: policy.openMs - 1, probe: 1 }).admission).toEqual({
+      type: 'closed-off',
+      untilMs: policy.openMs,
+    });
+    const first = admit(open, { nowMs: policy.openMs, probe: 1 });
     expect(first.admission.type).toBe('probe');
-    expect(admit(first.breaker, policy.openMs).admission).toEqual({ type: 'closed-off' });
+    expect(admit(first.breaker, { nowMs: policy.openMs, probe: 1 }).admission).toEqual({
+      type: 'closed-off',
+    });
   });
 
   it('closes when the probe succeeds, and waits twice as long when it fails, up to its bound', () => {
@@ -46,20 +48,24 @@ describe('the breaker', () => {
     const pausesMs: number[] = [];
     for (let probe = 0; probe < 6 && breaker.type === 'open'; probe += 1) {
       const nowMs: number = breaker.untilMs;
-      breaker = observe(admit(breaker, nowMs).breaker, { health: 'down', isProbe: true, nowMs }, policy);
+      breaker = observe(
+        admit(breaker, { nowMs: nowMs, probe: 1 }).breaker,
+        { health: 'down', probe: 1, nowMs },
+        policy,
+      );
       if (breaker.type === 'open') pausesMs.push(breaker.untilMs - nowMs);
     }
-    expect(pausesMs).toEqual([10_000, 20_000, 30_000, 30_000, 30_000, 30_000]);
+    expect(pausesMs).toEqual([10_000, 20_000, 40_000, 80_000, 120_000, 120_000]);
     const nowMs = breaker.type === 'open' ? breaker.untilMs : 0;
-    const probed = admit(breaker, nowMs).breaker;
-    expect(observe(probed, { health: 'working', isProbe: true, nowMs }, policy)).toEqual(closedBreaker);
+    const probed = admit(breaker, { nowMs: nowMs, probe: 1 }).breaker;
+    expect(observe(probed, { health: 'working', probe: 1, nowMs }, policy)).toEqual(closedBreaker);
   });
 
   it('gives the place of a probe that was called off to the next', () => {
     const open = after(times(10, 'down'));
-    const probed = admit(open, 5000).breaker;
-    const released = observe(probed, { health: 'none', isProbe: true, nowMs: 5500 }, policy);
-    expect(admit(released, 5500).admission.type).toBe('probe');
+    const probed = admit(open, { nowMs: 5000, probe: 1 }).breaker;
+    const released = observe(probed, { health: 'none', probe: 1, nowMs: 5500 }, policy);
+    expect(admit(released, { nowMs: 5500, probe: 1 }).admission.type).toBe('probe');
   });
 
   it('is not moved by late failures, and opens by decision', () => {
@@ -84,14 +90,14 @@ describe('the breaker', () => {
         for (const [kind, health = 'none'] of sequence) {
           nowMs += 2500;
           if (kind === 'ask') {
-            const asked = admit(breaker, nowMs);
+            const asked = admit(breaker, { nowMs: nowMs, probe: 1 });
             breaker = asked.breaker;
             if (asked.admission.type === 'probe') probes += 1;
           } else if (kind === 'end' && probes > 0) {
             probes -= 1;
-            breaker = observe(breaker, { health, isProbe: true, nowMs }, policy);
+            breaker = observe(breaker, { health, probe: 1, nowMs }, policy);
           } else {
-            breaker = observe(breaker, { health, isProbe: false, nowMs }, policy);
+            breaker = observe(breaker, { health, nowMs }, policy);
             // A late success closes it; the probe under way is then one request among others.
             if (health === 'working') probes = 0;
           }

@@ -10,7 +10,7 @@ import { unreachable } from '../base/assert.ts';
 export type Breaker =
   | { readonly type: 'closed'; readonly recent: readonly boolean[] }
   | { readonly type: 'open'; readonly untilMs: number; readonly openings: number }
-  | { readonly type: 'half-open'; readonly openings: number };
+  | { readonly type: 'half-open'; readonly openings: number; readonly probe: number };
 
 /** What one attempt says about its provider. `none`: it ended before there was anything to learn. */
 export type Health = 'working' | 'down' | 'none';
@@ -18,7 +18,7 @@ export type Health = 'working' | 'down' | 'none';
 /** May a request be sent now? */
 export type Admission =
   | { readonly type: 'pass' }
-  | { readonly type: 'probe' }
+  | { readonly type: 'probe'; readonly probe: number }
   /** Ask again at `untilMs`, or when the probe under way has ended. */
   | { readonly type: 'closed-off'; readonly untilMs?: number };
 
@@ -41,15 +41,18 @@ export const defaultBreakerPolicy: BreakerPolicy = {
   failureShare: 0.9,
   window: 20,
   openMs: 5000,
-  maxOpenMs: 30_000,
+  maxOpenMs: 120_000,
 };
+
+/** How many probes after an opening by decision come at the same distance. */
+const evenProbes = 20;
 
 export const closedBreaker: Breaker = { type: 'closed', recent: [] };
 
-/** Says whether a request may go, and notes who is the probe. */
+/** Says whether a request may go, and notes who is the probe, by a number that nobody else has. */
 export function admit(
   breaker: Breaker,
-  nowMs: number,
+  { nowMs, probe }: { readonly nowMs: number; readonly probe: number },
 ): { readonly breaker: Breaker; readonly admission: Admission } {
   switch (breaker.type) {
     case 'closed':
@@ -57,7 +60,7 @@ export function admit(
     case 'open': {
       const { untilMs, openings } = breaker;
       if (nowMs < untilMs) return { breaker, admission: { type: 'closed-off', untilMs } };
-      return { breaker: { type: 'half-open', openings }, admission: { type: 'probe' } };
+      return { breaker: { type: 'half-open', openings, probe }, admission: { type: 'probe', probe } };
     }
     case 'half-open':
       return { breaker, admission: { type: 'closed-off' } };
@@ -68,19 +71,20 @@ export function admit(
 
 interface Observation {
   readonly health: Health;
-  readonly isProbe: boolean;
+  /** The number of the probe, where it was one. */
+  readonly probe?: number | undefined;
   readonly nowMs: number;
 }
 
 /** Learns from the end of one attempt. */
 export function observe(
   breaker: Breaker,
-  { health, isProbe, nowMs }: Observation,
+  { health, probe, nowMs }: Observation,
   policy: BreakerPolicy,
 ): Breaker {
   switch (breaker.type) {
     case 'closed': {
-      if (health === 'none') return breaker;
+      if (health === 'none' || (health === 'working' && isSpotless(breaker.recent, policy))) return breaker;
       const recent = [...breaker.recent, health === 'working'].slice(-policy.window);
       const failures = recent.filter((worked) => !worked).length;
       const isDown = recent.length >= policy.minAnswers && failures >= recent.length * policy.failureShare;
@@ -90,7 +94,8 @@ export function observe(
     case 'half-open': {
       // An answer to a request that was sent before counts as well: the provider plainly works.
       if (health === 'working') return closedBreaker;
-      if (breaker.type === 'open' || !isProbe) return breaker;
+      // A probe of an earlier time is a request like any other.
+      if (breaker.type === 'open' || breaker.probe !== probe) return breaker;
       // A probe that was called off says nothing: the next caller may take its place at once.
       if (health === 'none') return { type: 'open', untilMs: nowMs, openings: breaker.openings };
       return reopen(breaker.openings, nowMs, policy);
@@ -100,12 +105,18 @@ export function observe(
   }
 }
 
+/** All that is remembered was good: another good answer changes nothing. */
+function isSpotless(recent: readonly boolean[], { window }: BreakerPolicy): boolean {
+  return recent.length === window && !recent.includes(false);
+}
+
 /** Opens by decision: the retry budget is spent, so that only single probes may ask. */
 export function forceOpen(breaker: Breaker, nowMs: number, policy: BreakerPolicy): Breaker {
-  return breaker.type === 'closed' ? reopen(0, nowMs, policy) : breaker;
+  // The provider answers now and then, or the breaker would have opened by itself: the first probes keep one distance.
+  return breaker.type === 'closed' ? reopen(-evenProbes, nowMs, policy) : breaker;
 }
 
 function reopen(openings: number, nowMs: number, policy: BreakerPolicy): Breaker {
-  const pauseMs = Math.min(policy.maxOpenMs, policy.openMs * 2 ** Math.min(openings, 30));
+  const pauseMs = Math.min(policy.maxOpenMs, policy.openMs * 2 ** Math.max(0, Math.min(openings, 30)));
   return { type: 'open', untilMs: nowMs + pauseMs, openings: openings + 1 };
 }

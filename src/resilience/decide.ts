@@ -26,7 +26,8 @@ export interface FailedAttempt {
 /** What to do about it, and why, in words for the journal. */
 export type Decision =
   | { readonly type: 'retry'; readonly delayMs: number; readonly reason: string }
-  | { readonly type: 'fall-back'; readonly reason: string }
+  /** `resumeAfterMs`: this model may be asked again then, and not before. */
+  | { readonly type: 'fall-back'; readonly reason: string; readonly resumeAfterMs?: number }
   /** `resumeAfterMs`: the same call may be made again then, and not before. */
   | { readonly type: 'give-up'; readonly reason: string; readonly resumeAfterMs?: number };
 
@@ -51,11 +52,10 @@ export function decideNext(attempt: FailedAttempt, rules: DecisionRules): Decisi
   const retry = decideRetry(attempt, rules.retry);
   if (retry.type === 'retry') return retry;
   const refusal = noFallbackBecause(attempt, rules);
-  if (refusal === undefined) return { type: 'fall-back', reason: retry.reason };
-  const reason = `${retry.reason}; ${refusal}`;
-  return retry.resumeAfterMs === undefined
-    ? { type: 'give-up', reason }
-    : { type: 'give-up', reason, resumeAfterMs: retry.resumeAfterMs };
+  const { resumeAfterMs } = retry;
+  const type = refusal === undefined ? 'fall-back' : 'give-up';
+  const reason = refusal === undefined ? retry.reason : `${retry.reason}; ${refusal}`;
+  return resumeAfterMs === undefined ? { type, reason } : { type, reason, resumeAfterMs };
 }
 
 type RetryVerdict =
@@ -74,8 +74,9 @@ function decideRetry(attempt: FailedAttempt, policy: RetryPolicy): RetryVerdict 
     { retry: attempts, retryAfterMs: failure.retryAfterMs, drawn: attempt.drawn },
     policy,
   );
-  const waitText = `${Math.round(delayMs)} ms`;
-  if (basis === 'asked' && delayMs > policy.maxWaitMs) {
+  const askedMs = failure.retryAfterMs ?? 0;
+  const waitText = `${Math.round(basis === 'asked' ? askedMs : delayMs)} ms`;
+  if (askedMs > policy.maxWaitMs) {
     return no(
       `${waitText} were asked for, longer than maxWaitMs (${policy.maxWaitMs} ms)`,
       failure.retryAfterMs,

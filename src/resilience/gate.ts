@@ -1,5 +1,5 @@
 import { onAbort } from '../base/abort.ts';
-import type { Clock } from '../base/clock.ts';
+import type { Cancel, Clock } from '../base/clock.ts';
 import type { Failure } from '../errors/failure.ts';
 import { admit, closedBreaker, forceOpen, observe } from './breaker.ts';
 import type { Breaker, BreakerPolicy, Health } from './breaker.ts';
@@ -31,6 +31,8 @@ export interface GateState {
   readonly budgetTokens: number;
   readonly inFlight: number;
   readonly waiting: number;
+  /** Nothing is known here that would be lost with it. */
+  readonly isUntouched: boolean;
 }
 
 /** What all calls of one provider and key share in this process: the breaker, the retry budget, the number in flight. */
@@ -68,11 +70,16 @@ interface Held {
   budget: RetryBudget;
   lastFailure: Failure | undefined;
   inFlight: number;
+  /** How many probes there have been; the latest has this number. */
+  probes: number;
+  /** Calls off the look at the moment when the next probe is due. */
+  cancelTimer: Cancel;
 }
 
 /** Somebody who waits to be let through. */
-interface Waiter {
-  wake: (() => void) | undefined;
+interface Waiter extends EnterOptions {
+  readonly startMs: number;
+  readonly settle: (entry: Entry) => void;
 }
 
 interface GateDeps {
@@ -90,13 +97,15 @@ export function createGate({ clock, policy }: GateDeps): Gate {
     budget: createRetryBudget(policy.budgetTokens),
     lastFailure: undefined,
     inFlight: 0,
+    probes: 0,
+    cancelTimer: () => undefined,
   };
   return {
     enter: (options) => {
       if (options.signal?.aborted === true) return { type: 'aborted' };
       // Without anybody before us and with the way open there is nothing to wait for, and no promise to pay for.
       const entry = held.queue.size === 0 ? tryEnter(held) : undefined;
-      return entry?.type === 'admitted' ? entry : enterPatiently(held, options);
+      return entry?.type === 'admitted' ? entry : queueUp(held, options);
     },
     spendRetry: () => {
       const spent = spendRetry(held.budget);
@@ -105,7 +114,8 @@ export function createGate({ clock, policy }: GateDeps): Gate {
     },
     throttle: (failure) => {
       held.lastFailure = failure;
-      setBreaker(held, forceOpen(held.breaker, clock.monotonicMs(), policy.breaker));
+      held.breaker = forceOpen(held.breaker, clock.monotonicMs(), policy.breaker);
+      serve(held);
     },
     breaker: () => held.breaker.type,
     state: () => ({
@@ -113,96 +123,109 @@ export function createGate({ clock, policy }: GateDeps): Gate {
       budgetTokens: held.budget.tokens,
       inFlight: held.inFlight,
       waiting: held.queue.size,
+      isUntouched:
+        held.inFlight === 0 &&
+        held.queue.size === 0 &&
+        held.breaker.type === 'closed' &&
+        held.budget.tokens >= held.budget.capacity,
     }),
   };
 }
 
-async function enterPatiently(held: Held, options: EnterOptions): Promise<Entry> {
-  const { clock, queue } = held;
-  const { signal } = options;
-  const startMs = clock.monotonicMs();
-  const waiter: Waiter = { wake: undefined };
-  queue.add(waiter);
-  const stopListening = onAbort(signal, () => waiter.wake?.());
-  try {
-    for (;;) {
-      // Bounded by the two longest waits: each round enters, gives up, or waits for a change or for the time to come.
-      if (signal?.aborted === true) return { type: 'aborted' };
-      const entry = tryEnter(held);
-      if (entry.type === 'admitted' || entry.type === 'aborted') return entry;
-      const maxMs = entry.type === 'full' ? options.maxPlaceWaitMs : options.maxBreakerWaitMs;
-      const leftMs = startMs + maxMs - clock.monotonicMs();
-      if (leftMs <= 0) return entry;
-      await sleep(waiter, {
-        clock,
-        delayMs: entry.type === 'full' ? leftMs : Math.min(entry.waitMs, leftMs),
-      });
-    }
-  } finally {
-    stopListening();
-    queue.delete(waiter);
-  }
-}
-
-/** Ends when somebody wakes the waiter or when the time has come. */
-function sleep(
-  waiter: Waiter,
-  { clock, delayMs }: { readonly clock: Clock; readonly delayMs: number },
-): Promise<void> {
+/** Waits in the order of arrival. Whoever is let in is let in by the gate, so that no place is lost between two turns. */
+function queueUp(held: Held, options: EnterOptions): Promise<Entry> {
   return new Promise((resolve) => {
-    const end = (): void => {
-      cancelTimer();
-      waiter.wake = undefined;
-      resolve();
+    let cancelTimer: Cancel = () => undefined;
+    const waiter: Waiter = {
+      ...options,
+      startMs: held.clock.monotonicMs(),
+      settle: (entry) => {
+        held.queue.delete(waiter);
+        cancelTimer();
+        stopListening();
+        resolve(entry);
+      },
     };
-    const cancelTimer = clock.after(delayMs, end);
-    waiter.wake = end;
+    const stopListening = onAbort(options.signal, () => {
+      waiter.settle({ type: 'aborted' });
+      serve(held);
+    });
+    const look = (): void => {
+      serve(held);
+      if (held.queue.has(waiter)) cancelTimer = held.clock.after(nextLookMs(held.clock, waiter), look);
+    };
+    held.queue.add(waiter);
+    look();
   });
 }
 
-function tryEnter(held: Held): Entry {
-  if (held.inFlight >= held.policy.maxInFlight) return { type: 'full' };
+/** When a waiter has waited as long as it may, for a place or for the breaker; the gate itself looks at all else. */
+function nextLookMs(clock: Clock, { startMs, maxPlaceWaitMs, maxBreakerWaitMs }: Waiter): number {
+  const waitedMs = clock.monotonicMs() - startMs;
+  const left = [maxPlaceWaitMs - waitedMs, maxBreakerWaitMs - waitedMs].filter((leftMs) => leftMs > 0);
+  return Math.max(1, Math.min(...left, Math.max(maxPlaceWaitMs, maxBreakerWaitMs)));
+}
+
+/** Lets in whoever may, first come, first served, and sends away whoever has waited long enough. */
+function serve(held: Held): void {
   const nowMs = held.clock.monotonicMs();
-  const { breaker, admission } = admit(held.breaker, nowMs);
-  held.breaker = breaker;
-  if (admission.type === 'closed-off') {
-    // While a probe is under way nobody knows how long it takes; its end wakes everybody.
-    const waitMs = (admission.untilMs ?? nowMs + held.policy.breaker.openMs) - nowMs;
+  for (const waiter of held.queue) {
+    const entry = tryEnter(held);
+    if (entry.type === 'admitted') {
+      waiter.settle(entry);
+      continue;
+    }
+    const maxMs = entry.type === 'full' ? waiter.maxPlaceWaitMs : waiter.maxBreakerWaitMs;
+    if (nowMs - waiter.startMs >= maxMs) waiter.settle(entry);
+  }
+  awaitProbeTime(held);
+}
+
+/** One timer for all who wait for an open breaker. */
+function awaitProbeTime(held: Held): void {
+  held.cancelTimer();
+  held.cancelTimer = () => undefined;
+  if (held.queue.size === 0 || held.breaker.type !== 'open') return;
+  const waitMs = Math.max(1, held.breaker.untilMs - held.clock.monotonicMs());
+  held.cancelTimer = held.clock.after(waitMs, () => serve(held));
+}
+
+function tryEnter(held: Held): Entry {
+  const nowMs = held.clock.monotonicMs();
+  const { breaker } = held;
+  const isDue = breaker.type === 'open' && nowMs >= breaker.untilMs;
+  if (breaker.type !== 'closed' && !isDue) {
+    // While a probe is under way nobody knows how long it takes; its end serves everybody.
+    const waitMs = breaker.type === 'open' ? breaker.untilMs - nowMs : held.policy.breaker.openMs;
     return { type: 'closed-off', waitMs: Math.max(1, waitMs), failure: held.lastFailure };
   }
-  const isProbe = admission.type === 'probe';
+  if (held.inFlight >= held.policy.maxInFlight) return { type: 'full' };
+  const admitted = admit(breaker, { nowMs, probe: held.probes + 1 });
+  held.breaker = admitted.breaker;
+  const probe = admitted.admission.type === 'probe' ? admitted.admission.probe : undefined;
+  if (probe !== undefined) held.probes = probe;
   held.inFlight += 1;
   let isInside = true;
   return {
     type: 'admitted',
-    isProbe,
+    isProbe: probe !== undefined,
     leave: (end) => {
       if (!isInside) return;
       isInside = false;
-      leave(held, end, isProbe);
+      leave(held, end, probe);
     },
   };
 }
 
-function leave(held: Held, { health, isSuccess, failure, retries }: AttemptEnd, isProbe: boolean): void {
+function leave(
+  held: Held,
+  { health, isSuccess, failure, retries }: AttemptEnd,
+  probe: number | undefined,
+): void {
   held.inFlight -= 1;
   if (isSuccess) held.budget = refundSuccess(held.budget, { retries });
   if (health === 'down') held.lastFailure = failure;
   const nowMs = held.clock.monotonicMs();
-  setBreaker(held, observe(held.breaker, { health, isProbe, nowMs }, held.policy.breaker));
-  wakeOne(held.queue);
-}
-
-/** A change of the breaker wakes everybody: each asks again. */
-function setBreaker(held: Held, next: Breaker): void {
-  const hasChanged = next.type !== held.breaker.type;
-  held.breaker = next;
-  if (!hasChanged) return;
-  for (const waiter of held.queue) waiter.wake?.();
-}
-
-function wakeOne(queue: ReadonlySet<Waiter>): void {
-  for (const { wake } of queue) {
-    if (wake !== undefined) return wake();
-  }
+  held.breaker = observe(held.breaker, { health, probe, nowMs }, held.policy.breaker);
+  if (held.queue.size > 0) serve(held);
 }

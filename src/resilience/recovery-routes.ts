@@ -10,6 +10,8 @@ export interface RecoveryRoute {
   readonly fallback: 'always' | 'if-allowed' | 'never';
   /** Whether the failure says that the provider itself is down, which is what the breaker wants to know. */
   readonly isOutage: boolean;
+  /** The failure is of our own making or of unknown origin: it says nothing about the provider. */
+  readonly isOurs?: true;
 }
 
 const outage: RecoveryRoute = { retries: 'policy', fallback: 'always', isOutage: true };
@@ -17,6 +19,7 @@ const busy: RecoveryRoute = { retries: 'policy', fallback: 'always', isOutage: f
 const onceMore: RecoveryRoute = { retries: 1, fallback: 'always', isOutage: false };
 const elsewhere: RecoveryRoute = { retries: 0, fallback: 'always', isOutage: false };
 const end: RecoveryRoute = { retries: 0, fallback: 'never', isOutage: false };
+const ours: RecoveryRoute = { ...end, isOurs: true };
 
 export const recoveryRoutes: Readonly<Record<FailureCode, RecoveryRoute>> = {
   OVERLOADED: outage,
@@ -36,29 +39,29 @@ export const recoveryRoutes: Readonly<Record<FailureCode, RecoveryRoute>> = {
   PERMISSION_DENIED: elsewhere,
   QUOTA_EXCEEDED: elsewhere,
   MODEL_NOT_FOUND: elsewhere,
-  PROVIDER_NOT_CONFIGURED: elsewhere,
-  PROVIDER_NOT_SUPPORTED: elsewhere,
+  PROVIDER_NOT_CONFIGURED: { ...elsewhere, isOurs: true },
+  PROVIDER_NOT_SUPPORTED: { ...elsewhere, isOurs: true },
   CONTEXT_LENGTH_EXCEEDED: elsewhere,
   REQUEST_TOO_LARGE: elsewhere,
-  UNKNOWN: elsewhere,
+  UNKNOWN: { ...elsewhere, isOurs: true },
   // To ask another model what one model would not answer is the caller's decision.
   CONTENT_FILTERED: { retries: 0, fallback: 'if-allowed', isOutage: false },
   // The request itself is at fault, or somebody wished the end.
   INVALID_REQUEST: end,
   OUTPUT_TRUNCATED: end,
-  CONFIG_ERROR: end,
-  CANCELLED: end,
-  INTERNAL: end,
-  VALIDATION_ERROR: end,
-  SERIALIZATION_ERROR: end,
-  ALREADY_REGISTERED: end,
-  NOT_REGISTERED: end,
-  TOOL_EXECUTION_ERROR: end,
-  IO_ERROR: end,
-  NOT_FOUND: end,
-  STORAGE_NOT_FOUND: end,
-  STORAGE_CORRUPT: end,
-  STORAGE_LOCKED: end,
-  STORAGE_FULL: end,
-  STORAGE_IO: end,
+  CONFIG_ERROR: ours,
+  CANCELLED: ours,
+  INTERNAL: ours,
+  VALIDATION_ERROR: ours,
+  SERIALIZATION_ERROR: ours,
+  ALREADY_REGISTERED: ours,
+  NOT_REGISTERED: ours,
+  TOOL_EXECUTION_ERROR: ours,
+  IO_ERROR: ours,
+  NOT_FOUND: ours,
+  STORAGE_NOT_FOUND: ours,
+  STORAGE_CORRUPT: ours,
+  STORAGE_LOCKED: ours,
+  STORAGE_FULL: ours,
+  STORAGE_IO: ours,
 };

@@ -29,6 +29,8 @@ export function spendRetry(budget: RetryBudget): {
 
 /** Gives back after a success: what its last retry cost, and more if it needed none. */
 export function refundSuccess(budget: RetryBudget, { retries }: { readonly retries: number }): RetryBudget {
+  // Nearly always it is full, and then nothing changes.
+  if (budget.tokens >= budget.capacity) return budget;
   const gain = retries > 0 ? retryCost : smoothSuccessGain;
   return { ...budget, tokens: Math.min(budget.capacity, budget.tokens + gain) };
 }

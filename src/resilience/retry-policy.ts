@@ -1,5 +1,6 @@
-import { createFailure } from '../errors/failure.ts';
-import { RerailError } from '../errors/rerail-error.ts';
+import { defined } from '../base/defined.ts';
+import { configError } from '../errors/config-error.ts';
+import type { RerailError } from '../errors/rerail-error.ts';
 
 /** How often and how patiently a call is tried again. */
 export interface RetryPolicy {
@@ -53,7 +54,7 @@ export function resolveRetryPolicy(option: RetryOption = 'standard'): RetryPolic
     }
     return retryPresets[option];
   }
-  const policy = { ...standard, ...option };
+  const policy = { ...standard, ...defined(option) };
   for (const name of ['baseDelayMs', 'maxDelayMs', 'minDelayMs', 'maxWaitMs'] as const) {
     checkNumber(name, policy[name], { from: 0, to: longestMs });
   }
@@ -77,7 +78,5 @@ function checkNumber(
 
 function misuse(name: string, expected: string, value: unknown): RerailError {
   const message = `Cannot use this retry policy: "${name}" must be ${expected}, got ${String(value)}`;
-  return RerailError.from(
-    createFailure('CONFIG_ERROR', { origin: 'config', message, context: { field: name } }),
-  );
+  return configError(message, { context: { field: name } });
 }

@@ -1,3 +1,4 @@
+import { assert } from '../base/assert.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import type { Entry } from '../resilience/gate.ts';
@@ -44,8 +45,9 @@ export function closedOffFailure(
 }
 
 /** The failure of the whole chain: the last one's code, and all of them in words and causes. */
-export function summariseFailures(failures: readonly [TargetFailure, ...TargetFailure[]]): Failure {
-  const last = failures.at(-1) ?? failures[0];
+export function summariseFailures(failures: readonly TargetFailure[]): Failure {
+  const last = failures.at(-1);
+  assert(last !== undefined, 'A call without a target cannot fail');
   if (failures.length === 1) {
     return createFailure(last.failure.code, {
       ...last.failure,

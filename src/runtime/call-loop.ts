@@ -4,9 +4,9 @@ import { defined } from '../base/defined.ts';
 import type { Failure } from '../errors/failure.ts';
 import type { Decision } from '../resilience/decide.ts';
 import { chargeAttempt, chargeWait, emptyLedger } from '../resilience/ledger.ts';
-import type { AttemptCharge, Ledger } from '../resilience/ledger.ts';
+import type { Ledger } from '../resilience/ledger.ts';
 import type { AttemptRecord, CallReport, RecoveryRecord } from './call-report.ts';
-import type { LoopOptions } from './call-target.ts';
+import type { Attempted, LoopOptions } from './call-target.ts';
 
 const maxRecords = 100;
 
@@ -19,9 +19,13 @@ export interface Loop {
   ledger: Ledger;
   attempts: number;
   attemptStartMs: number;
+  /** What the latest attempt spent, if it came to nothing. */
+  lostTokens: number;
   /** A failure that the next attempt will have overcome, if it starts. */
   pending: Omit<RecoveryRecord, 'lostMs'> | undefined;
   resumeAtMs: number | undefined;
+  /** Who asked not to be called before, by quota key, provider and name. At most one entry per model of the chain. */
+  notBefore: Map<string, { readonly untilMs: number; readonly failure: Failure }> | undefined;
 }
 
 /** Nothing has been tried yet. */
@@ -35,8 +39,10 @@ export function startLoop(options: LoopOptions): Loop {
     ledger: emptyLedger,
     attempts: 0,
     attemptStartMs: startMs,
+    lostTokens: 0,
     pending: undefined,
     resumeAtMs: undefined,
+    notBefore: undefined,
   };
 }
 
@@ -55,17 +61,27 @@ export function tell(loop: Loop, { failure, canSplice, decision }: Told): void {
     defined({ type: 'recovery', failure, recovery, reason: decision.reason, delayMs } as const),
   );
   if (recovery === 'give-up') return;
-  loop.pending = { failure, recovery, attempts: loop.attempts, lostTokens: 0 };
+  overcome(loop);
+  loop.pending = { failure, recovery, attempts: loop.attempts, lostTokens: loop.lostTokens };
+  loop.lostTokens = 0;
 }
 
-/** The next attempt starts: what failed before was overcome as far as that. */
-export function overcome(loop: Loop, nowMs: number): void {
+/** What failed before was overcome as far as that something else is done now. */
+function overcome(loop: Loop): void {
   if (loop.pending === undefined) return;
   if (loop.recoveries.length === maxRecords) loop.recoveries.shift();
-  const lostBefore = loop.recoveries.reduce((sum, { lostTokens }) => sum + lostTokens, 0);
-  const lostTokens = Math.max(0, loop.ledger.lostTokens - lostBefore);
-  loop.recoveries.push({ ...loop.pending, lostMs: nowMs - loop.attemptStartMs, lostTokens });
+  const lostMs = loop.options.clock.monotonicMs() - loop.attemptStartMs;
+  loop.recoveries.push({ ...loop.pending, lostMs });
   loop.pending = undefined;
+}
+
+/** The next attempt starts. */
+export function beginAttempt(loop: Loop): { readonly attempt: number; readonly startMs: number } {
+  overcome(loop);
+  const startMs = loop.options.clock.monotonicMs();
+  loop.attempts += 1;
+  loop.attemptStartMs = startMs;
+  return { attempt: loop.attempts, startMs };
 }
 
 /** Waits, on the ledger. */
@@ -77,11 +93,21 @@ export async function pause(loop: Loop, delayMs: number): Promise<WaitResult> {
   return ended;
 }
 
-/** Notes the end of one attempt. */
-export function keep(loop: Loop, record: AttemptRecord, charge: AttemptCharge): void {
+/** Notes the end of one attempt, and tells its failure. */
+export function endAttempt(loop: Loop, record: AttemptRecord, charge: Attempted<unknown>['charge']): void {
   if (loop.records.length === maxRecords) loop.records.shift();
   loop.records.push(record);
-  loop.ledger = chargeAttempt(loop.ledger, charge);
+  const { attempt, failure } = record;
+  loop.ledger = chargeAttempt(loop.ledger, {
+    inputTokens: charge.inputTokens,
+    outputTokens: charge.outputTokens,
+    costUsd: charge.costUsd,
+    wasSent: failure?.phase !== 'connect',
+    isLost: failure !== undefined,
+  });
+  if (failure === undefined) return;
+  loop.lostTokens = (charge.inputTokens ?? 0) + (charge.outputTokens ?? 0);
+  loop.options.onEvent?.({ type: 'failure', attempt, failure });
 }
 
 /** What is left of the deadline. */

@@ -1,5 +1,6 @@
 import type { Clock, Random } from '../base/clock.ts';
-import { createFailure } from '../errors/failure.ts';
+import { isRecord } from '../base/json.ts';
+import { configError } from '../errors/config-error.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import { checkRequest } from '../model/check-request.ts';
 import { emptyPartial } from '../model/model.ts';
@@ -10,6 +11,7 @@ import { resolveLoopOptions, resolveTimeouts } from './call-policy.ts';
 import type { CallPolicy } from './call-policy.ts';
 import type { CallReport } from './call-report.ts';
 import type { LoopEvent } from './call-target.ts';
+import { checkCallOptions } from './check-options.ts';
 import { createDelivery } from './delivery.ts';
 import type { DeliveryEvent } from './delivery.ts';
 import type { Gates } from './gates.ts';
@@ -47,16 +49,20 @@ export async function callModel(
   request: ModelRequest,
   options: CallOptions = {},
 ): Promise<CallOutcome> {
+  checkCallOptions(options);
   const chain = checkChain(models, request);
   const timeouts = resolveTimeouts(options.policy?.timeouts);
   const delivery = options.onEvent === undefined ? undefined : createDelivery(options.onEvent);
   const loopOptions = resolveLoopOptions({ ...options, onEvent: delivery?.event });
   const { clock, signal } = loopOptions;
-  const targets = mapChain(chain, (model) =>
+  const targets = chain.map((model) =>
     createModelTarget(model, { request, timeouts, delivery, clock, signal }),
   );
+  const dueMs = clock.monotonicMs() + loopOptions.retry.deadlineMs;
   const ended = await runAttempts(targets, loopOptions);
-  await delivery?.settled();
+  if (delivery !== undefined) {
+    await delivery.settled({ clock, signal, maxMs: Math.max(0, dueMs - clock.monotonicMs()) });
+  }
   const { report } = ended;
   if (ended.type === 'failure') {
     return { type: 'failure', failure: ended.failure, partial: ended.value ?? emptyPartial, report };
@@ -64,21 +70,23 @@ export async function callModel(
   return { type: 'success', result: ended.value as ModelResult, report }; // The value of a success is whole.
 }
 
-type Chain<Item> = readonly [Item, ...Item[]];
-
-function mapChain<From, To>([first, ...rest]: Chain<From>, make: (item: From) => To): Chain<To> {
-  return [make(first), ...rest.map(make)];
-}
-
-function checkChain(models: Model | readonly Model[], request: ModelRequest): Chain<Model> {
-  const [first, ...rest] = [models].flat() as readonly Model[]; // `flat` does not see through readonly lists.
-  if (first === undefined) {
-    const message = 'Cannot call a model: the list of models is empty. Hand in at least one.';
-    throw RerailError.from(createFailure('CONFIG_ERROR', { origin: 'config', message }));
-  }
-  for (const model of [first, ...rest]) {
+function checkChain(models: Model | readonly Model[], request: ModelRequest): readonly Model[] {
+  const chain: readonly unknown[] = Array.isArray(models) ? models : [models];
+  if (chain.length === 0)
+    throw configError('Cannot call a model: the list of models is empty. Hand in at least one.');
+  for (const model of chain) {
+    if (!isModel(model)) throw configError(notAModel);
     const failure = checkRequest(model, request);
     if (failure !== undefined) throw RerailError.from(failure);
   }
-  return [first, ...rest];
+  return chain as readonly Model[]; // Each was looked at.
+}
+
+const notAModel =
+  "Cannot call a model: what was handed in is not a model with call, quotaKey and capabilities. Make one with a provider, as in openai('gpt-5.2'), or by its name with resolveModel().";
+
+/** Whoever has no types may hand in a name, or an AI SDK's model. */
+function isModel(value: unknown): value is Model {
+  if (!isRecord(value) || typeof value['call'] !== 'function') return false;
+  return typeof value['quotaKey'] === 'string' && isRecord(value['capabilities']);
 }

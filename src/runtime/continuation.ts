@@ -19,8 +19,14 @@ export function continuableText(model: Model, request: ModelRequest, response: M
   if (!isBroken || request.output !== undefined) return '';
   if (partial.content.some((part) => part.type !== 'text' || part.signature !== undefined)) return '';
   // Servers refuse to continue from trailing space, and the model would repeat it.
-  const text = partial.text.trimEnd();
+  const text = dropHalfCharacter(partial.text).trimEnd();
   return text.length < minOverlapCharacters ? '' : text;
+}
+
+/** A stream may break between the two halves of a character, and no server can go on from there. */
+function dropHalfCharacter(text: string): string {
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 0xd800 && last <= 0xdbff ? text.slice(0, -1) : text;
 }
 
 /** Joins what came before and what came now. A server that began anew is taken at its word, never glued. */
@@ -34,11 +40,13 @@ export function joinContinuation(base: string, partial: PartialResult): PartialR
 
 /** Whether a continuation repeats the start of what it should continue. */
 export function beginsAnew(base: string, continuation: string): boolean {
-  if (continuation.length < minOverlapCharacters) return false;
-  return base.startsWith(continuation.slice(0, minOverlapCharacters));
+  const words = continuation.trimStart();
+  if (words.length < minOverlapCharacters) return false;
+  return base.trimStart().startsWith(words.slice(0, minOverlapCharacters));
 }
 
 /** Whether so little has come that it may still turn out to begin anew. */
 export function mayBeginAnew(base: string, continuation: string): boolean {
-  return continuation.length < minOverlapCharacters && base.startsWith(continuation);
+  const words = continuation.trimStart();
+  return words.length < minOverlapCharacters && base.trimStart().startsWith(words);
 }

@@ -1,5 +1,7 @@
 import type { StreamPart } from '../model/stream-part.ts';
 import type { LoopEvent } from './call-target.ts';
+import { createHearing } from './hearing.ts';
+import type { Hearing } from './hearing.ts';
 
 /** What of an answer is told while it comes. */
 type ShownPart = Extract<
@@ -16,38 +18,18 @@ export type DeliveryEvent = ShownPart | { readonly type: 'text-retracted'; reado
 type Listener = (event: LoopEvent | DeliveryEvent) => void | Promise<void>;
 
 /** Tells a listener, remembers how much text it has been shown, and keeps what it threw until somebody can throw it. */
-export interface Delivery {
+export interface Delivery extends Pick<Hearing<unknown>, 'isBehind' | 'settled'> {
   readonly event: (event: LoopEvent) => void;
   /** A promise where the listener wants more time. */
   readonly part: (part: StreamPart) => void | Promise<void>;
   /** Takes back what was shown beyond the first `keep` characters. */
   readonly retractTo: (keep: number) => void;
-  /** Waits for the listener, and throws what it threw. */
-  readonly settled: () => Promise<void>;
 }
 
 /** Starts with nothing shown. */
 export function createDelivery(listener: Listener): Delivery {
+  const { tell, isBehind, settled } = createHearing(listener);
   let shown = 0;
-  let open: Promise<void> | undefined;
-  let thrown: { readonly error: unknown } | undefined;
-
-  const note = (error: unknown): void => {
-    thrown ??= { error };
-  };
-
-  function tell(event: LoopEvent | DeliveryEvent): void | Promise<void> {
-    // After it has thrown, the listener hears no more: its state is its own guess.
-    if (thrown !== undefined) return undefined;
-    try {
-      const answer = listener(event);
-      if (!(answer instanceof Promise)) return undefined;
-      open = Promise.all([open, answer]).then(() => undefined, note);
-      return open;
-    } catch (error) {
-      return note(error);
-    }
-  }
 
   function part(piece: StreamPart): void | Promise<void> {
     switch (piece.type) {
@@ -73,9 +55,7 @@ export function createDelivery(listener: Listener): Delivery {
       shown = keep;
       void tell({ type: 'text-retracted', keep });
     },
-    settled: async () => {
-      await open;
-      if (thrown !== undefined) throw thrown.error;
-    },
+    isBehind,
+    settled,
   };
 }

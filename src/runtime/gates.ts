@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { systemClock } from '../base/system.ts';
+import { configError } from '../errors/config-error.ts';
 import { defaultBreakerPolicy } from '../resilience/breaker.ts';
 import { createGate } from '../resilience/gate.ts';
 import type { Gate, GatePolicy, GateState } from '../resilience/gate.ts';
@@ -12,6 +13,21 @@ export interface Gates {
 }
 
 const maxGates = 1000;
+const maxGatesInUse = 10_000;
+
+/** Bounds that make no sense are told when the gates are made. */
+function checkGatePolicy(policy: GatePolicy): GatePolicy {
+  const { minAnswers, failureShare, window, openMs, maxOpenMs } = policy.breaker;
+  const bounds = { minAnswers, failureShare, window, openMs, maxOpenMs, maxInFlight: policy.maxInFlight };
+  for (const [name, value] of Object.entries(bounds)) {
+    if (!(typeof value === 'number' && value > 0))
+      throw configError(`"${name}" of the gates must be a number above 0, got ${String(value)}`);
+  }
+  const { budgetTokens = 0 } = policy;
+  if (!(budgetTokens >= 0))
+    throw configError(`"budgetTokens" of the gates must be a number from 0, got ${String(budgetTokens)}`);
+  return policy;
+}
 
 const defaultGatePolicy: GatePolicy = { breaker: defaultBreakerPolicy, maxInFlight: 64 };
 
@@ -20,16 +36,23 @@ export function createGates(
   options: { readonly clock?: Clock; readonly policy?: Partial<GatePolicy> } = {},
 ): Gates {
   const clock = options.clock ?? systemClock;
-  const policy = { ...defaultGatePolicy, ...options.policy };
+  const policy = checkGatePolicy({ ...defaultGatePolicy, ...options.policy });
   const gates = new Map<string, Gate>();
 
   function gateOf(quotaKey: string): Gate {
     const known = gates.get(quotaKey);
-    if (known !== undefined) return known;
-    const gate = createGate({ clock, policy });
-    gates.set(quotaKey, gate);
-    if (gates.size > maxGates) dropOldestIdle(gates);
-    return gate;
+    if (known === undefined) {
+      const gate = createGate({ clock, policy });
+      if (gates.size >= maxGates) dropOldest(gates);
+      gates.set(quotaKey, gate);
+      return gate;
+    }
+    if (gates.size >= maxGates) {
+      // The latest last, so that what is dropped is what nobody has asked for longest.
+      gates.delete(quotaKey);
+      gates.set(quotaKey, known);
+    }
+    return known;
   }
 
   return {
@@ -38,14 +61,16 @@ export function createGates(
   };
 }
 
-/** Somebody who makes a key per customer must not fill the memory. A gate in use is never forgotten. */
-function dropOldestIdle(gates: Map<string, Gate>): void {
+/** Somebody who makes a key per customer must not fill the memory. A gate that knows something is kept as long as possible. */
+function dropOldest(gates: Map<string, Gate>): void {
   for (const [key, gate] of gates) {
-    const { inFlight, waiting, breaker } = gate.state();
-    if (inFlight > 0 || waiting > 0 || breaker !== 'closed') continue;
+    if (!gate.state().isUntouched) continue;
     gates.delete(key);
     return;
   }
+  if (gates.size < maxGatesInUse) return;
+  // One key with two gates is better than a memory without bound.
+  for (const key of gates.keys()) return void gates.delete(key);
 }
 
 /** What all calls of this process share, unless they are given gates of their own. */

@@ -1,12 +1,15 @@
 import { onAbort } from '../base/abort.ts';
 import type { Cancel, Clock } from '../base/clock.ts';
+import { isRecord } from '../base/json.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import { emptyPartial } from '../model/model.ts';
 import type { AttemptOptions, Model, ModelResponse } from '../model/model.ts';
 import type { ModelRequest } from '../model/request.ts';
+import type { StreamPart } from '../model/stream-part.ts';
 import type { Timeouts } from '../model/timeouts.ts';
+import { isTrustedCall } from '../model/trusted-calls.ts';
 import { cancelledFailure } from './call-failures.ts';
 
 interface GuardedOptions extends AttemptOptions {
@@ -18,40 +21,64 @@ interface GuardedOptions extends AttemptOptions {
 const graceMs = 250;
 
 /**
- * One attempt that ends, whatever the model does: a model that rejects, hangs beyond its time or is deaf to the signal breaks
- * its contract, and still becomes a failure. What it says afterwards is not heard.
+ * One attempt that ends, whatever the model does: a model that rejects, hangs beyond its time, is deaf to the signal or answers
+ * with something else breaks its contract, and still becomes a failure. It is told to stop, and what it says afterwards is
+ * not heard.
  */
 export function guardAttempt(
   model: Model,
   request: ModelRequest,
   options: GuardedOptions,
 ): Promise<ModelResponse> {
-  const { clock, signal, timeouts } = options;
+  if (isTrustedCall(model.call)) return model.call(request, options);
+  const { clock, signal, timeouts, onPart } = options;
   return new Promise((resolve) => {
+    let isOver = false;
     let cancelTimer: Cancel = () => undefined;
+    let stopListening: Cancel = () => undefined;
+    // Its own, so that a model without a sense of time is told to stop as well.
+    const controller = new AbortController();
     const end = (response: ModelResponse): void => {
+      isOver = true;
       cancelTimer();
       stopListening();
       resolve(response);
     };
-    const fail = (failure: Failure): void => end({ type: 'failure', failure, partial: emptyPartial });
+    const fail = (failure: Failure): void => {
+      end({ type: 'failure', failure, partial: emptyPartial });
+      controller.abort();
+    };
     cancelTimer = clock.after(timeouts.totalMs + graceMs, () => fail(deafFailure(model, timeouts.totalMs)));
-    const stopListening = onAbort(signal, () => {
+    stopListening = onAbort(signal, () => {
       cancelTimer();
-      // The model hears the same signal and says what had arrived; only if it does not, we end without it.
+      // The model says what had arrived; only if it does not, we end without it.
       cancelTimer = clock.after(graceMs, () => fail(cancelledFailure(model)));
+      controller.abort(signal?.reason);
     });
-    callSafely(model, request, options).then(end, (error: unknown) => fail(classifyFailure(error, 'model')));
+    const guarded: AttemptOptions = {
+      ...options,
+      signal: controller.signal,
+      onPart: onPart && ((part: StreamPart) => (isOver ? undefined : onPart(part))),
+    };
+    try {
+      model.call(request, guarded).then(
+        (response: unknown) => (isResponse(response) ? end(response) : fail(oddFailure(model))),
+        (error: unknown) => fail(classifyFailure(error, 'model')),
+      );
+    } catch (error) {
+      // A model may throw at once instead of rejecting.
+      fail(classifyFailure(error, 'model'));
+    }
   });
 }
 
-/** A model may throw at once instead of rejecting. */
-async function callSafely(
-  model: Model,
-  request: ModelRequest,
-  options: GuardedOptions,
-): Promise<ModelResponse> {
-  return model.call(request, options);
+function isResponse(value: unknown): value is ModelResponse {
+  if (!isRecord(value)) return false;
+  if (value['type'] === 'success') return isRecord(value['result']) && isRecord(value['result']['usage']);
+  const { failure, partial } = value;
+  return (
+    value['type'] === 'failure' && isRecord(failure) && isRecord(failure['context']) && isRecord(partial)
+  );
 }
 
 function deafFailure({ provider, name }: Model, totalMs: number): Failure {
@@ -61,5 +88,16 @@ function deafFailure({ provider, name }: Model, totalMs: number): Failure {
     sideEffect: 'possible',
     provider: { provider, model: name },
     context: { timeout: 'total' },
+  });
+}
+
+function oddFailure({ provider, name }: Model): Failure {
+  return createFailure('INVALID_RESPONSE', {
+    origin: 'model',
+    message: `The model ${provider} (${name}) gave neither a success nor a failure, so it is not written as a Model must be`,
+    retryable: false,
+    sideEffect: 'possible',
+    provider: { provider, model: name },
+    hint: 'Run modelConformance() of rerail/testing on it.',
   });
 }

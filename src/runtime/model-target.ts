@@ -31,29 +31,51 @@ export function createModelTarget(model: Model, options: TargetOptions): CallTar
 
   async function attempt({ leftMs }: { readonly leftMs: number }): Promise<Attempted<PartialResult>> {
     const base = broken?.text ?? '';
+    const dueMs = clock.monotonicMs() + leftMs;
     delivery?.retractTo(base.length);
     const listener = delivery === undefined ? undefined : createListener(delivery, base);
-    const response = await guardAttempt(model, base === '' ? request : { ...request, continueFrom: base }, {
-      signal,
-      clock,
-      onPart: listener?.part,
-      isChecked: true,
-      timeouts: { ...options.timeouts, totalMs: Math.max(1, Math.min(options.timeouts.totalMs, leftMs)) },
-    });
+    const response = await guardAttempt(
+      model,
+      base === '' ? request : { ...request, continueFrom: (request.continueFrom ?? '') + base },
+      {
+        signal,
+        clock,
+        onPart: listener?.part,
+        isChecked: true,
+        timeouts: { ...options.timeouts, totalMs: Math.max(1, Math.min(options.timeouts.totalMs, leftMs)) },
+      },
+    );
+    const isListenerSlow = delivery?.isBehind() === true;
     if (delivery !== undefined) {
-      await listener?.flush();
-      await delivery.settled();
+      await delivery.settled({ clock, signal, maxMs: Math.max(0, dueMs - clock.monotonicMs()) });
     }
     // The usual way: nothing was broken, and nothing is.
     if (broken === undefined && response.type === 'success') return succeeded(response.result);
-    const settled = settleContinuation(response, broken);
+    const settled = settleContinuation(isListenerSlow ? blameListener(response) : response, broken);
+    // What was held back of a failed continuation is dropped there as well.
+    if (settled.type === 'success') await listener?.flush();
     const text = continuableText(model, request, settled);
-    broken = settled.type === 'failure' && text !== '' ? { text, failure: settled.failure } : undefined;
+    // A server that was busy, or could not be reached, has taken nothing away from what stands.
+    const isUntouched =
+      response.type === 'failure' && response.failure.retryable && response.partial.content.length === 0;
+    if (broken === undefined || !isUntouched) {
+      broken = settled.type === 'failure' && text !== '' ? { text, failure: settled.failure } : undefined;
+    }
     return toAttempted(settled, broken !== undefined);
   }
 
   const { provider, name, quotaKey } = model;
   return { provider, name, quotaKey, attempt };
+}
+
+/** Time that ran out while the listener was busy says nothing about the provider. */
+function blameListener(response: ModelResponse): ModelResponse {
+  if (response.type === 'success' || response.failure.code !== 'TIMEOUT') return response;
+  const { failure } = response;
+  const hint =
+    'The listener of the events takes longer than the call may; let it hand its work on and return.';
+  const context = { ...failure.context, listener: 'slow' };
+  return { ...response, failure: createFailure(failure.code, { ...failure, hint, context }) };
 }
 
 /** Puts the text before the break and the text after it together, and says truthfully what came of it. */
@@ -69,14 +91,26 @@ function settleContinuation(response: ModelResponse, broken: Broken | undefined)
   if (code === 'EMPTY_RESPONSE' && partial.finish?.reason === 'stop') {
     return { type: 'success', result: { ...joinContinuation(text, partial), finish: partial.finish } };
   }
-  if (code === 'INVALID_REQUEST') return { type: 'failure', failure: refusedContinuation(failure), partial };
-  return { type: 'failure', failure: response.failure, partial: joinContinuation(text, partial) };
+  const joined = joinContinuation(text, partial);
+  if (code === 'INVALID_REQUEST')
+    return {
+      type: 'failure',
+      failure: refusedContinuation(failure, response.failure.phase),
+      partial: joined,
+    };
+  // Too little came to tell a continuation from a new beginning: it is dropped, for it may be either.
+  const isUnclear = partial.text !== '' && mayBeginAnew(text, partial.text);
+  return {
+    type: 'failure',
+    failure: response.failure,
+    partial: isUnclear ? joinContinuation(text, { ...partial, content: [], text: '' }) : joined,
+  };
 }
 
 /** The server does not continue answers after all. The answer is as broken as before, and will be restarted. */
-function refusedContinuation(failure: Failure): Failure {
+function refusedContinuation(failure: Failure, phase: Failure['phase'] = 'headers'): Failure {
   const context = { ...failure.context, continuation: 'refused' };
-  return createFailure(failure.code, { ...failure, phase: 'headers', context });
+  return createFailure(failure.code, { ...failure, phase: phase === 'body' ? 'headers' : phase, context });
 }
 
 function toAttempted(settled: ModelResponse, canSplice: boolean): Attempted<PartialResult> {

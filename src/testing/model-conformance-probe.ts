@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { Failure } from '../errors/failure.ts';
 import { textOf } from '../model/message.ts';
-import type { Message } from '../model/message.ts';
 import type { AttemptOptions, Model, ModelResponse, ModelResult, PartialResult } from '../model/model.ts';
-import type { ModelRequest, ToolDefinition } from '../model/request.ts';
+import type { ModelRequest } from '../model/request.ts';
 import type { StreamPart } from '../model/stream-part.ts';
 
 /** What one call showed. */
@@ -20,46 +20,6 @@ const maxCallMs = 30_000;
 /** Turns of the event loop in which a part that comes too late can show itself. */
 const turnsAfterwards = 20;
 
-const lookup: ToolDefinition = {
-  name: 'lookup_order',
-  description: 'Looks up an order by its id.',
-  parameters: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
-};
-
-const ask = (content: string): ModelRequest => ({ messages: [{ role: 'user', content }] });
-
-/** The requests that the cases send. */
-export const requests = {
-  text: ask('Hello, who are you?'),
-  toolCall: { ...ask('Use lookup_order for the order with the id 17.'), tools: [lookup] },
-  parallelToolCalls: {
-    ...ask('Use lookup_order for id 17 and use lookup_order for id 18.'),
-    tools: [lookup],
-  },
-  length: { ...ask('Hello, who are you?'), maxOutputTokens: 4 },
-  toolResults: { messages: conversation(), tools: [lookup] },
-} as const satisfies Record<string, ModelRequest>;
-
-/** Two calls in one turn, one of which failed, and their results. */
-function conversation(): readonly Message[] {
-  const call = (callId: string, id: string) =>
-    ({ type: 'tool-call', callId, name: lookup.name, argumentsText: JSON.stringify({ id }) }) as const;
-  const result = (callId: string, content: string) =>
-    ({ type: 'tool-result', callId, name: lookup.name, content }) as const;
-  return [
-    { role: 'system', content: 'You look up orders.' },
-    { role: 'user', content: 'Use lookup_order for id 17 and use lookup_order for id 18.' },
-    { role: 'assistant', content: [call('call_a', '17'), call('call_b', '18')] },
-    {
-      role: 'tool',
-      content: [
-        result('call_a', 'Order 17: two books, paid.'),
-        { ...result('call_b', 'There is no order 18, and none may have been.'), isError: true },
-      ],
-    },
-  ];
-}
-
 /** Calls the model once, hears every part and looks whether more come afterwards. */
 export async function probe(
   model: Model,
@@ -67,8 +27,9 @@ export async function probe(
   options: AttemptOptions = {},
 ): Promise<Probe> {
   const parts: StreamPart[] = [];
+  const own = structuredClone(request);
   const response = await ended(
-    model.call(request, {
+    model.call(own, {
       ...options,
       onPart: (part) => {
         parts.push(part);
@@ -76,17 +37,18 @@ export async function probe(
       },
     }),
   );
+  must(isDeepStrictEqual(own, request), 'The model wrote into the request, which belongs to its caller.');
   const partsAtEnd = parts.length;
   for (let turn = 0; turn < turnsAfterwards; turn += 1) await setImmediate();
   return { response, parts, partsAtEnd };
 }
 
 /** The response, or the broken promise: a call that rejects, or that does not end. */
-export function ended(call: Promise<ModelResponse>): Promise<ModelResponse> {
+export function ended(call: Promise<ModelResponse>, maxMs: number = maxCallMs): Promise<ModelResponse> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(
-      () => reject(new Error(`The call has not ended within ${maxCallMs / 1000} seconds.`)),
-      maxCallMs,
+      () => reject(new Error(`The call has not ended within ${maxMs / 1000} seconds.`)),
+      maxMs,
     );
     call
       .then(resolve, (cause: unknown) => {

@@ -1,9 +1,11 @@
-import { getEventListeners } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { createAssembly } from '../model/assembly.ts';
 import { parseToolArguments } from '../model/tool-arguments.ts';
 import type { StreamPart } from '../model/stream-part.ts';
-import { ended, failureOf, heardText, must, probe, requests, resultOf } from './model-conformance-probe.ts';
+import { interruptionRules } from './model-conformance-interruptions.ts';
+import { ended, failureOf, heardText, must, probe, resultOf } from './model-conformance-probe.ts';
+import { refusableFor, requests } from './model-conformance-requests.ts';
 import type { HarnessedModel, Scenario } from './model-conformance.ts';
 
 /** A promise of the port, with the scenarios in which it is looked at. */
@@ -12,9 +14,6 @@ export interface ConformanceRule {
   readonly scenarios: readonly Scenario[];
   readonly check: (subject: HarnessedModel) => Promise<void>;
 }
-
-/** A timeout that is over soon, and never before a local answer could begin. */
-const shortMs = 300;
 
 const answers: readonly ConformanceRule[] = [
   {
@@ -36,10 +35,12 @@ const answers: readonly ConformanceRule[] = [
       must(heardText(seen.parts) === result.text, 'The text deltas do not add up to the text of the result.');
       const assembly = createAssembly();
       for (const part of seen.parts) assembly.push(part);
-      const [told, given] = [assembly.read().content, result.content].map((content) =>
-        JSON.stringify(content),
-      );
-      must(told === given, `The parts fold to ${told}, but the result holds ${given}.`);
+      const told = assembly.read();
+      for (const field of ['content', 'finish', 'usage', 'responseId', 'servedBy'] as const) {
+        mustEqual(result[field], { told: told[field], field });
+      }
+      const calls = result.content.filter(({ type }) => type === 'tool-call');
+      mustEqual(result.toolCalls, { told: calls, field: 'toolCalls' });
       const finished = seen.parts.filter(({ type }) => type === 'finished').length;
       must(finished === 1, `"finished" was told ${finished} times instead of once.`);
       must(seen.parts.at(-1)?.type === 'finished', '"finished" is not the last part.');
@@ -113,6 +114,7 @@ const failures: readonly ConformanceRule[] = [
       must(failure.retryable, 'A broken server may recover, but the failure is not retryable.');
       const again: unknown = JSON.parse(JSON.stringify(failure));
       must(JSON.stringify(again) === JSON.stringify(failure), 'The failure does not survive JSON.');
+      must(isPlain(failure), 'The failure is an Error or of another class. A failure is plain data.');
     },
   },
   {
@@ -136,96 +138,26 @@ const failures: readonly ConformanceRule[] = [
     check: async ({ model }) => void failureOf(await probe(model, requests.length), ['OUTPUT_TRUNCATED']),
   },
   {
+    name: 'refuses what it does not take, and does not leave it out',
+    scenarios: ['text'],
+    check: async ({ model }) => {
+      for (const { what, request } of refusableFor(model.capabilities)) {
+        const seen = await probe(model, request);
+        must(
+          seen.response.type === 'failure',
+          `It answered a request with ${what} as if that were not in it.`,
+        );
+        failureOf(seen, ['CONFIG_ERROR']);
+        must(seen.parts.length === 0, `Parts were told although the request, with ${what}, was refused.`);
+      }
+    },
+  },
+  {
     name: 'sends exactly one request for one call',
     scenarios: ['text', 'server-error', 'missing-terminal', 'empty'],
     check: async ({ model, requests: count }) => {
       await probe(model, requests.text);
       must(count() === 1, `One call made ${count()} requests. Only the runtime retries.`);
-    },
-  },
-];
-
-const interruptions: readonly ConformanceRule[] = [
-  {
-    name: 'sends nothing when the signal was aborted before',
-    scenarios: ['text'],
-    check: async ({ model, requests: count }) => {
-      const seen = await probe(model, requests.text, { signal: AbortSignal.abort() });
-      failureOf(seen, ['CANCELLED']);
-      must(seen.parts.length === 0, 'Parts were told although the call was cancelled before.');
-      must(count() === 0, `The call was cancelled before, and yet made ${count()} requests.`);
-    },
-  },
-  {
-    name: 'ends as CANCELLED when the signal aborts at once',
-    scenarios: ['silent', 'text'],
-    check: async ({ model }) => {
-      const controller = new AbortController();
-      const probing = probe(model, requests.text, { signal: controller.signal });
-      controller.abort();
-      const seen = await probing;
-      failureOf(seen, ['CANCELLED']);
-      must(seen.parts.length === seen.partsAtEnd, 'Parts were told after the call had ended.');
-    },
-  },
-  {
-    name: 'ends as CANCELLED in the middle of an answer, keeps what had arrived and tells no more',
-    scenarios: ['slow', 'text'],
-    check: async ({ model }) => {
-      const controller = new AbortController();
-      const onPart = ({ type }: StreamPart): void => {
-        if (type === 'text-delta') controller.abort();
-      };
-      const seen = await probe(model, requests.text, { signal: controller.signal, onPart });
-      const { partial } = failureOf(seen, ['CANCELLED']);
-      must(partial.text !== '', 'The text that had arrived is not in the partial result.');
-      must(seen.parts.length === seen.partsAtEnd, 'Parts were told after the call had ended.');
-    },
-  },
-  {
-    name: 'ends as CANCELLED although the listener never finishes',
-    scenarios: ['text'],
-    check: async ({ model }) => {
-      const controller = new AbortController();
-      const onPart = (): Promise<void> => {
-        controller.abort();
-        return new Promise(() => undefined);
-      };
-      failureOf(await probe(model, requests.text, { signal: controller.signal, onPart }), ['CANCELLED']);
-    },
-  },
-  {
-    name: 'leaves no listener on the signal',
-    scenarios: ['text', 'server-error'],
-    check: async ({ model }) => {
-      const { signal } = new AbortController();
-      await probe(model, requests.text, { signal });
-      const left = getEventListeners(signal, 'abort').length;
-      must(left === 0, `${left} listeners were left on the signal after the call.`);
-    },
-  },
-  {
-    name: 'gives up by the timeout for the whole attempt',
-    scenarios: ['silent', 'slow'],
-    check: async ({ model }) => {
-      const seen = await probe(model, requests.text, { timeouts: { totalMs: shortMs } });
-      failureOf(seen, ['TIMEOUT']);
-      must(seen.parts.length === seen.partsAtEnd, 'Parts were told after the call had ended.');
-    },
-  },
-  {
-    name: 'gives up when the answer falls silent',
-    scenarios: ['slow'],
-    check: async ({ model }) =>
-      void failureOf(await probe(model, requests.text, { timeouts: { idleMs: shortMs } }), ['TIMEOUT']),
-  },
-  {
-    name: 'refuses a timeout that is no number',
-    scenarios: ['text'],
-    check: async ({ model, requests: count }) => {
-      const seen = await probe(model, requests.text, { timeouts: { totalMs: Number.NaN } });
-      failureOf(seen, ['CONFIG_ERROR']);
-      must(count() === 0, 'A request was sent although a timeout was no number.');
     },
   },
 ];
@@ -250,13 +182,28 @@ const listening: readonly ConformanceRule[] = [
     },
   },
   {
+    name: 'does not mind what the listener returns',
+    scenarios: ['text'],
+    check: async ({ model }) => {
+      const parts: StreamPart[] = [];
+      // As in JavaScript, where nobody objects to it.
+      const onPart = ((part: StreamPart) => parts.push(part)) as (part: StreamPart) => void;
+      const response = await ended(model.call(requests.text, { onPart }));
+      must(response.type === 'success', 'A listener that returns a number made the call fail.');
+      must(parts.at(-1)?.type === 'finished', 'The listener did not hear all of the answer.');
+    },
+  },
+  {
     name: 'does not reject when the listener throws',
     scenarios: ['text'],
     check: async ({ model }) => {
-      const onPart = (): never => {
-        throw new Error('The listener of the suite throws on purpose');
+      let isOpen = true;
+      const onPart = (): void => {
+        // Afterwards nobody would catch it.
+        if (isOpen) throw new Error('The listener of the suite throws on purpose');
       };
       const response = await ended(model.call(requests.text, { onPart }));
+      isOpen = false;
       must(response.type === 'failure', 'The listener threw, and the call succeeded as if nothing had been.');
     },
   },
@@ -265,7 +212,7 @@ const listening: readonly ConformanceRule[] = [
 /** Every promise of the port that can be seen from outside. */
 export const conformanceRules: readonly ConformanceRule[] = [
   ...failures,
-  ...interruptions,
+  ...interruptionRules,
   ...answers,
   ...listening,
 ];
@@ -273,4 +220,23 @@ export const conformanceRules: readonly ConformanceRule[] = [
 function idOf(argumentsText: string): unknown {
   const parsed = parseToolArguments(argumentsText);
   return parsed.type === 'parsed' ? parsed.value['id'] : undefined;
+}
+
+/** Compares as JSON does, for a field that is absent and one that is undefined say the same. */
+function mustEqual(
+  given: unknown,
+  { told, field }: { readonly told: unknown; readonly field: string },
+): void {
+  const [toldText, givenText] = [told, given].map((value) => JSON.stringify(value));
+  const isEqual = isDeepStrictEqual(plainOf(toldText), plainOf(givenText));
+  must(isEqual, `By the parts, "${field}" is ${toldText}, but the result holds ${givenText}.`);
+}
+
+function plainOf(text: string | undefined): unknown {
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }

@@ -127,9 +127,12 @@ describe('modelConformance', () => {
   });
 });
 
-describe.each([
-  ['scriptedModel', scripted],
-  ['simulated', builtIn],
-])('%s', (_, harness) => {
-  it.each(modelConformance(harness))('$name', ({ run }) => expect(run()).resolves.toBeUndefined());
+describe.concurrent.each([
+  ['scriptedModel', modelConformance(scripted)],
+  // It leaves refusals to `callModel`, which looks at every request before any model sees it.
+  ['simulated', modelConformance(builtIn).filter(({ name }) => !name.startsWith('refuses what'))],
+])('%s', (_, cases) => {
+  it.each(cases.map(({ name, run }) => [name, run] as const))('%s', (_name, run) =>
+    expect(run()).resolves.toBeUndefined(),
+  );
 });

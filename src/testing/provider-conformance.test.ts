@@ -55,6 +55,10 @@ const providers: readonly (readonly [string, (chaos: ChaosServer) => Model])[] =
   ['gemini', (chaos) => gemini('gemini-2.5-flash', { apiKey, baseURL: chaos.baseURL('gemini') })],
 ];
 
-describe.each(providers)('%s', (_, connect) => {
-  it.each(modelConformance(harnessOf(connect)))('$name', ({ run }) => expect(run()).resolves.toBeUndefined());
+// Side by side: every case has a model and a server of its own.
+describe.concurrent.each(providers)('%s', (_, connect) => {
+  it.each(modelConformance(harnessOf(connect)).map(({ name, run }) => [name, run] as const))(
+    '%s',
+    (_name, run) => expect(run()).resolves.toBeUndefined(),
+  );
 });

@@ -1,8 +1,10 @@
+import { isRecord } from '../base/json.ts';
 import type { Json } from '../base/json.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
 import type { FailureCode } from '../errors/codes.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
+import { checkRequest } from '../model/check-request.ts';
 import type { Capabilities } from '../model/capabilities.ts';
 import type { FinishReason } from '../model/finish.ts';
 import type { Signature } from '../model/message.ts';
@@ -115,17 +117,23 @@ export function scriptedModel(
   const calls: RecordedCall[] = [];
   const player = { provider, model: name, price: options.price };
 
-  return {
+  const described = {
     provider,
     name,
     quotaKey: options.quotaKey ?? provider,
     capabilities: { ...everything, ...options.capabilities },
     ...(options.price === undefined ? {} : { price: options.price }),
+  };
+  return {
+    ...described,
     calls,
     call: (request, attempt = {}) => {
+      // A test must not pass with a request that every real model refuses; nothing was asked then.
+      const refused = attempt.isChecked === true ? undefined : checkRequest(described, request);
+      if (refused !== undefined) return playAttempt([{ type: 'fail', failure: refused }], player, attempt);
       const callIndex = calls.push({ request, options: attempt }) - 1;
       const entry = readEntry(script, { request, callIndex, repeat: options.repeat });
-      return playAttempt(stepsOf(entry, { callIndex, usage, player }), player, attempt);
+      return playAttempt(safeSteps(stepsOf(entry, { callIndex, usage, player })), player, attempt);
     },
   };
 }
@@ -140,7 +148,9 @@ function readEntry(script: Parameters<typeof scriptedModel>[0], position: Positi
   const { request, callIndex } = position;
   try {
     const step = typeof script === 'function' ? script : stepAt(script, position);
-    return typeof step === 'function' ? step(request, callIndex) : step;
+    const entry: unknown = typeof step === 'function' ? step(request, callIndex) : step;
+    if (typeof entry !== 'string' && !isRecord(entry)) return { failure: noEntryFailure(entry, callIndex) };
+    return entry;
   } catch (thrown) {
     // A model never rejects, and what a test throws inside its script must still be seen.
     return { failure: classifyFailure(thrown, 'agent') };
@@ -158,6 +168,23 @@ function stepAt(script: readonly ScriptStep[], { callIndex, repeat }: Position):
       hint: 'Add an entry to the script, or set `repeat` if further calls are expected.',
     }),
   };
+}
+
+function noEntryFailure(entry: unknown, callIndex: number): Failure {
+  return createFailure('CONFIG_ERROR', {
+    origin: 'config',
+    message: `The script of the model must say a text or an object for call ${callIndex + 1}, got ${JSON.stringify(entry) ?? typeof entry}`,
+    hint: "Write 'Done.', { text }, { toolCalls }, { failure } or { brokenAfter }.",
+  });
+}
+
+/** A field that cannot be told, such as a code that nobody knows, is a failure too: a model never rejects. */
+function* safeSteps(steps: Iterable<Step>): Generator<Step> {
+  try {
+    yield* steps;
+  } catch (thrown) {
+    yield { type: 'fail', failure: classifyFailure(thrown, 'agent') };
+  }
 }
 
 interface Telling {

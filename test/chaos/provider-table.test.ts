@@ -5,11 +5,9 @@ import type { ChaosServer } from '../../src/chaos/server.ts';
 import { chaosProtocols } from '../../src/chaos/wire/wire-answer.ts';
 import type { ChaosProtocol } from '../../src/chaos/wire/wire-answer.ts';
 import type { FailureCode } from '../../src/errors/codes.ts';
-import type { Model, ModelResponse } from '../../src/model/model.ts';
+import type { ModelResponse } from '../../src/model/model.ts';
 import type { ModelRequest } from '../../src/model/request.ts';
-import { anthropic } from '../../src/providers/anthropic/anthropic.ts';
-import { gemini } from '../../src/providers/gemini/gemini.ts';
-import { openai } from '../../src/providers/openai/openai.ts';
+import { providerModel } from '../model/provider-models.ts';
 
 // The table of faults against the providers of this package, over real sockets: what each fault becomes, on every protocol.
 
@@ -100,31 +98,13 @@ const request: ModelRequest = {
   tools: [{ name: 'weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } }],
 };
 
-function modelWith(protocol: ChaosProtocol, fault: string): Model {
-  const options = {
-    baseURL: server.baseURL(protocol),
-    apiKey: 'none',
-    headers: { 'x-rerail-fault': fault },
-  };
-  switch (protocol) {
-    case 'anthropic':
-      return anthropic('claude-sonnet-5', options);
-    case 'gemini':
-      return gemini('gemini-3-flash', options);
-    case 'openai-chat':
-      return openai('gpt-5.2', { ...options, api: 'chat' });
-    case 'openai-responses':
-    default:
-      return openai('gpt-5.2', options);
-  }
-}
-
 const parameters: Partial<Record<FaultName, string>> = { 'slow-drip': ';bytes=100;everyMs=1' };
 /** Only where nothing is meant to come: elsewhere a slow machine must not decide. */
 const impatient = { headersMs: 300, idleMs: 300, progressMs: 600 };
 
 function call(protocol: ChaosProtocol, name: FaultName): Promise<ModelResponse> {
-  const model = modelWith(protocol, `${name}${parameters[name] ?? ''}`);
+  const headers = { 'x-rerail-fault': `${name}${parameters[name] ?? ''}` };
+  const model = providerModel(protocol, { baseURL: server.baseURL(protocol), headers });
   return model.call(request, table[name] === 'TIMEOUT' ? { timeouts: impatient } : {});
 }
 
@@ -135,7 +115,8 @@ const rows = Object.entries(table).flatMap(([name, outcome]) =>
   }),
 );
 
-describe('what a fault becomes', () => {
+// Side by side, for the rows that wait take most of the time; a fault is that of its request and of no other.
+describe.concurrent('what a fault becomes', () => {
   it.each(rows)('$name is $expected on $protocol', async ({ name, protocol, expected }) => {
     const response = await call(protocol, name);
     expect(response.type === 'success' ? 'good' : response.failure.code).toBe(expected);

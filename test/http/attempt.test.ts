@@ -344,6 +344,15 @@ describe('a listener', () => {
       },
     },
     { name: 'rejects', onPart: () => Promise.reject(new Error('my bug')) },
+    {
+      name: 'rejects with a promise of its own making',
+      // A promise of a library: it has a `then`, and is none of the platform's.
+      onPart: () =>
+        ({
+          // oxlint-disable-next-line unicorn/no-thenable -- that is what this case is about
+          then: (_onDone: unknown, onFailed: (error: Error) => void) => onFailed(new Error('my bug')),
+        }) as unknown as Promise<void>,
+    },
   ])('that $name ends the call as a defect, which is never tried again', async ({ onPart }) => {
     expect(await call(onPart)).toMatchObject({
       failure: { code: 'INTERNAL', retryable: false, causes: [{ message: 'my bug' }] },

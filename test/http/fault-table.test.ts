@@ -246,7 +246,8 @@ const rows: readonly Row[] = [
     serve: stay(head(101)),
     timeouts: { headersMs: 500 },
     expected: unreadable,
-    byFetch: { code: 'TIMEOUT', phase: 'headers' },
+    // Node 20 and 22 wait for more; later ones take it for the loss of the connection.
+    byFetch: { code: expect.stringMatching(/^(?:TIMEOUT|NETWORK_ERROR)$/) as unknown, phase: 'headers' },
   },
   {
     name: 'a storm of 100 Continue',

@@ -1,3 +1,4 @@
+import type { ChaosProtocol } from '../../src/chaos/index.ts';
 import type { Model } from '../../src/model/model.ts';
 import { anthropic } from '../../src/providers/anthropic/anthropic.ts';
 import { gemini } from '../../src/providers/gemini/gemini.ts';
@@ -11,7 +12,7 @@ const makers = {
   anthropic: (options) => anthropic('claude-sonnet-4-5', options),
   gemini: (options) => gemini('gemini-2.5-flash', options),
   ollama: (options) => ollama('qwen3:8b', options),
-} as const satisfies Record<string, (options: ProviderOptions) => Model>;
+} as const satisfies Record<ChaosProtocol | 'ollama', (options: ProviderOptions) => Model>;
 
 /** Our ways to a server: the four protocols, and Ollama, which speaks the first of them at an address of its own. */
 export type ProviderName = keyof typeof makers;
@@ -23,3 +24,15 @@ export const testKey = 'test-key-0123456789';
 export function providerModel(name: ProviderName, options: ProviderOptions): Model {
   return makers[name]({ apiKey: testKey, ...options });
 }
+
+/** A transport by the option that chooses it: the platform's `fetch`, or our own by default. */
+export const transports = {
+  'node:http': {},
+  fetch: { fetch: globalThis.fetch },
+} as const satisfies Record<string, ProviderOptions>;
+
+/** One of `transports`. */
+export type TransportName = keyof typeof transports;
+
+/** All of them. */
+export const transportNames = Object.keys(transports) as readonly TransportName[]; // Object.keys loses the key type.

@@ -1,13 +1,12 @@
 import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startChaosServer } from '../../src/chaos/index.ts';
+import { chaosProtocols, startChaosServer } from '../../src/chaos/index.ts';
 import type { ChaosProtocol, ChaosServer, ChaosTurn } from '../../src/chaos/index.ts';
 import { failureTraits } from '../../src/errors/codes.ts';
 import type { ModelResponse } from '../../src/model/model.ts';
 import { parseToolArguments } from '../../src/model/tool-arguments.ts';
 import { createSseParser } from '../../src/providers/http/sse.ts';
-import { protocols } from './providers.ts';
 import { createReplay, cutAt, recordStream, terminalEnd } from './recorded-streams.ts';
 import type { Recording, Scenario } from './recorded-streams.ts';
 
@@ -68,7 +67,7 @@ beforeAll(async () => {
     chunkCharacters: 24,
     model: ({ messages }) => turns[lastWords(messages)] ?? fullText,
   });
-  for (const protocol of protocols) {
+  for (const protocol of chaosProtocols) {
     for (const scenario of all) {
       recordings.set(`${protocol} ${scenario.name}`, await recordStream(server, protocol, scenario));
     }
@@ -89,7 +88,7 @@ function recordingOf(protocol: ChaosProtocol, { name }: Scenario): Recording {
   return recording;
 }
 
-describe.each(protocols)('%s', (protocol) => {
+describe.each(chaosProtocols)('%s', (protocol) => {
   const replay = createReplay(protocol);
 
   it.each([...good, ...spellings])(

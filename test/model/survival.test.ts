@@ -1,11 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { startChaosServer } from '../../src/chaos/index.ts';
+import { chaosProtocols, startChaosServer } from '../../src/chaos/index.ts';
 import type { ChaosProtocol, ChaosServer, FaultEntry } from '../../src/chaos/index.ts';
+import { defined } from '../../src/base/defined.ts';
 import { callModel } from '../../src/runtime/call-model.ts';
-import type { CallEvent, CallOutcome } from '../../src/runtime/call-model.ts';
+import type { CallOutcome } from '../../src/runtime/call-model.ts';
 import { createGates } from '../../src/runtime/gates.ts';
-import { modelFor, protocols, transportNames } from './providers.ts';
-import type { TransportName } from './providers.ts';
+import type { Timeouts } from '../../src/model/timeouts.ts';
+import { providerModel, testKey, transportNames, transports } from './provider-models.ts';
+import type { TransportName } from './provider-models.ts';
 
 // The provider rows of the survival table, over real sockets: every protocol, every transport, the whole policy. What is
 // counted is counted at the server.
@@ -20,13 +22,13 @@ const quickRetry = {
   minDelayMs: 1,
   deadlineMs: 50_000,
 } as const;
-const hangTimeouts = {
-  connectMs: 5000,
-  headersMs: 400,
-  idleMs: 400,
-  progressMs: 400,
-  totalMs: 20_000,
-} as const;
+const patient: Timeouts = {
+  connectMs: 40_000,
+  headersMs: 40_000,
+  idleMs: 40_000,
+  progressMs: 40_000,
+  totalMs: 40_000,
+};
 
 interface Row {
   readonly id: string;
@@ -38,7 +40,8 @@ interface Row {
   readonly message?: RegExp;
   /** Requests until it gives up; 3 are allowed. */
   readonly requests: number;
-  readonly hangs?: boolean;
+  /** The one timeout that ends a row in which nothing comes; the others stay long, so that they cannot end it first. */
+  readonly timeouts?: Partial<Timeouts>;
   /** Where the platform's `fetch` sees less than the socket shows. */
   readonly overFetch?: { readonly code?: string; readonly requests?: number };
   /** Redirects that were followed are part of one attempt. */
@@ -67,7 +70,7 @@ const rows: readonly Row[] = [
     phase: 'headers',
     context: { timeout: 'headers' },
     requests: 3,
-    hangs: true,
+    timeouts: { headersMs: 400 },
   },
   {
     id: 'P12 headers, then silence',
@@ -76,7 +79,7 @@ const rows: readonly Row[] = [
     phase: 'body',
     context: { timeout: 'idle' },
     requests: 3,
-    hangs: true,
+    timeouts: { idleMs: 400 },
   },
   {
     id: 'P12 silence in the middle',
@@ -85,7 +88,7 @@ const rows: readonly Row[] = [
     phase: 'body',
     context: { timeout: 'idle' },
     requests: 3,
-    hangs: true,
+    timeouts: { idleMs: 400 },
   },
   {
     id: 'P13 a byte at a time',
@@ -93,7 +96,7 @@ const rows: readonly Row[] = [
     code: 'TIMEOUT',
     context: { timeout: 'idle' },
     requests: 3,
-    hangs: true,
+    timeouts: { idleMs: 400 },
   },
   {
     id: 'P13 signs of life for ever',
@@ -101,7 +104,7 @@ const rows: readonly Row[] = [
     code: 'TIMEOUT',
     context: { timeout: 'progress' },
     requests: 3,
-    hangs: true,
+    timeouts: { progressMs: 400 },
   },
   {
     id: 'P15 reset in the body',
@@ -138,7 +141,8 @@ const rows: readonly Row[] = [
     phase: 'body',
     requests: 3,
   },
-  { id: 'P20 a bomb', fault: 'gzip-bomb', code: 'INVALID_RESPONSE', requests: 1 },
+  // Past the bound of an event, 8 MB, and not much more: eight times it is unpacked.
+  { id: 'P20 a bomb', fault: { name: 'gzip-bomb', megabytes: 12 }, code: 'INVALID_RESPONSE', requests: 1 },
   { id: 'P20 truncated gzip', fault: 'gzip-truncated', code: 'STREAM_INTERRUPTED', requests: 3 },
   { id: 'P20 garbage for gzip', fault: 'gzip-garbage', code: 'INVALID_RESPONSE', requests: 2 },
   {
@@ -150,7 +154,7 @@ const rows: readonly Row[] = [
   },
   {
     id: 'P25 a giant event',
-    fault: { name: 'giant-event', megabytes: 16 },
+    fault: { name: 'giant-event', megabytes: 10 },
     code: 'INVALID_RESPONSE',
     requests: 1,
   },
@@ -244,64 +248,129 @@ const harmless: readonly (readonly [name: string, fault: FaultEntry])[] = [
   ['an end for a reason nobody knows', 'bad-finish-reason'],
 ];
 
-let server: ChaosServer;
+let shared: ChaosServer;
 beforeAll(async () => {
-  server = await startChaosServer({ model: { script: [goodText], repeat: true } });
+  shared = await start();
 });
-afterEach(() => server.reset());
-afterAll(() => server.close());
+afterEach(() => shared.reset());
+afterAll(() => shared.close());
+
+function start(): Promise<ChaosServer> {
+  return startChaosServer({ model: { script: [goodText], repeat: true } });
+}
+
+/** Who is asked, and over what. */
+interface Scene {
+  readonly protocol: ChaosProtocol;
+  readonly transport: TransportName;
+  readonly server: ChaosServer;
+}
 
 interface Called {
   readonly outcome: CallOutcome;
   readonly shown: string;
-  readonly events: readonly CallEvent[];
 }
 
-async function call(
-  protocol: ChaosProtocol,
-  transport: TransportName,
-  row: Pick<Row, 'hangs'>,
-): Promise<Called> {
-  const events: CallEvent[] = [];
+async function call({ protocol, transport, server }: Scene, timeouts?: Partial<Timeouts>): Promise<Called> {
   let shown = '';
   const outcome = await callModel(
-    modelFor(protocol, { baseURL: server.baseURL(protocol), transport }),
+    providerModel(protocol, { baseURL: server.baseURL(protocol), ...transports[transport] }),
     { messages: [{ role: 'user', content: 'Tell me a pangram.' }] },
     {
       gates: createGates(),
-      policy: { retry: quickRetry, timeouts: row.hangs === true ? hangTimeouts : { totalMs: 40_000 } },
+      policy: { retry: quickRetry, timeouts: { ...patient, ...timeouts } },
       onEvent: (event) => {
-        events.push(event);
         if (event.type === 'text-delta') shown += event.text;
         if (event.type === 'text-retracted') shown = shown.slice(0, event.keep);
       },
     },
   );
-  return { outcome, shown, events };
+  return { outcome, shown };
 }
 
-describe.each(protocols)('%s', (protocol) => {
+/** What a fault that never goes away comes to, at the caller and at the server. */
+async function endOf(row: Row, scene: Scene): Promise<object> {
+  const { server } = scene;
+  server.setFaults({ script: [row.fault], repeat: true });
+  const { outcome } = await call(scene, row.timeouts);
+  return {
+    failure: outcome.type === 'failure' && outcome.failure,
+    requestsSent: server.counters().requests,
+    requestsInLedger: outcome.report.ledger.requests,
+    undelivered: server.requests.filter(({ faultDelivered }) => faultDelivered === undefined),
+    tellsKey: JSON.stringify(outcome).includes(testKey),
+  };
+}
+
+function expectedEnd(row: Row, { transport }: Scene): object {
+  const seenLess = transport === 'fetch' ? row.overFetch : undefined;
+  const requests = seenLess?.requests ?? row.requests;
+  return {
+    failure: {
+      message: expect.stringMatching(row.message ?? /./) as unknown,
+      code: seenLess?.code ?? row.code,
+      ...defined({ phase: row.phase, context: row.context }),
+    },
+    requestsSent: requests * (row.sentPerAttempt ?? 1),
+    requestsInLedger: requests,
+    undelivered: [],
+    tellsKey: false,
+  };
+}
+
+/** What a fault comes to that happens once. */
+async function rescueOf(row: Row, scene: Scene): Promise<object> {
+  scene.server.setFaults({ script: [row.fault] });
+  const { outcome, shown } = await call(scene, row.timeouts);
+  return {
+    text: outcome.type === 'success' && outcome.result.text,
+    shown,
+    recoveries: outcome.report.recoveries.length,
+    requestsSent: scene.server.counters().requests,
+  };
+}
+
+const rescued = { text: goodText, shown: goodText, recoveries: 1, requestsSent: 2 };
+
+const prompt = rows.filter(({ timeouts }) => timeouts === undefined);
+const waiting = rows.filter(({ timeouts }) => timeouts !== undefined);
+
+describe.each(chaosProtocols)('%s', (protocol) => {
   describe.each(transportNames)('over %s', (transport) => {
-    it.each(rows)('$id: ends typed, and the server counts what was sent', async (row) => {
-      server.setFaults({ script: [row.fault], repeat: true });
-      const expected = transport === 'fetch' ? { ...row.overFetch } : {};
-      const requests = expected.requests ?? row.requests;
-      const { outcome } = await call(protocol, transport, row);
-      expect(outcome.type === 'failure' && outcome.failure).toMatchObject({
-        code: expected.code ?? row.code,
-        ...(row.phase === undefined ? {} : { phase: row.phase }),
-        ...(row.context === undefined ? {} : { context: row.context }),
+    const scene = (server = shared): Scene => ({ protocol, transport, server });
+
+    it.each(prompt)('$id: ends typed, and the server counts what was sent', async (row) => {
+      expect(await endOf(row, scene())).toMatchObject(expectedEnd(row, scene()));
+    });
+
+    it.each(prompt.filter(({ requests }) => requests > 1))(
+      '$id, once: the run is saved, and the answer is whole',
+      async (row) => expect(await rescueOf(row, scene())).toEqual(rescued),
+    );
+
+    // Side by side, for all of their time is waiting; so each has a server of its own.
+    describe.concurrent('where nothing comes', () => {
+      async function withServer(look: (scene: Scene) => Promise<object>): Promise<object> {
+        const server = await start();
+        try {
+          return await look(scene(server));
+        } finally {
+          await server.close();
+        }
+      }
+
+      it.each(waiting)('$id: ends typed, and the server counts what was sent', async (row) => {
+        expect(await withServer((own) => endOf(row, own))).toMatchObject(expectedEnd(row, scene()));
       });
-      expect(outcome.type === 'failure' ? outcome.failure.message : '').toMatch(row.message ?? /./);
-      expect(server.counters().requests).toBe(requests * (row.sentPerAttempt ?? 1));
-      expect(server.requests.every(({ faultDelivered }) => faultDelivered !== undefined)).toBe(true);
-      expect(outcome.report.ledger.requests).toBe(requests);
-      expect(JSON.stringify(outcome)).not.toContain('test-key-0123456789');
+
+      it.each(waiting)('$id, once: the run is saved, and the answer is whole', async (row) => {
+        expect(await withServer((own) => rescueOf(row, own))).toEqual(rescued);
+      });
     });
 
     it('P21 every byte on its own: the answer is byte-equal', async () => {
-      server.setFaults({ script: ['split'] });
-      const { outcome, shown } = await call(protocol, transport, {});
+      shared.setFaults({ script: ['split'] });
+      const { outcome, shown } = await call(scene());
       // The fault adds an emoji of four bytes to every answer, so that there is something to split.
       expect(outcome.type === 'success' && outcome.result.text.startsWith(goodText)).toBe(true);
       expect(outcome.type === 'success' && outcome.result.text).toBe(shown);
@@ -311,37 +380,25 @@ describe.each(protocols)('%s', (protocol) => {
     it.each(['continue-storm', { name: 'status', status: 999 }] as const)(
       'P44 %o: ends typed',
       async (fault) => {
-        server.setFaults({ script: [fault], repeat: true });
-        const { outcome } = await call(protocol, transport, {});
+        shared.setFaults({ script: [fault], repeat: true });
+        const { outcome } = await call(scene());
         expect(outcome.type).toBe('failure');
-        expect(server.counters().requests).toBeLessThanOrEqual(3);
+        expect(shared.counters().requests).toBeLessThanOrEqual(3);
       },
     );
 
     it.each(harmless)('%s: the answer is byte-equal', async (_name, fault) => {
-      server.setFaults({ script: [fault], repeat: true });
-      const { outcome, shown } = await call(protocol, transport, {});
+      shared.setFaults({ script: [fault], repeat: true });
+      const { outcome, shown } = await call(scene());
       expect(outcome.type === 'success' && outcome.result.text).toBe(goodText);
       expect(shown).toBe(goodText);
-      expect(server.counters().requests).toBe(1);
-      expect(server.requests[0]?.faultDelivered).toBeDefined();
+      expect(shared.counters().requests).toBe(1);
+      expect(shared.requests[0]?.faultDelivered).toBeDefined();
       const { usage, costUsd } = outcome.type === 'success' ? outcome.result : outcome.partial;
       const counts: unknown[] = [usage, { costUsd: costUsd ?? 0 }, outcome.report.ledger].flatMap(
         Object.values,
       );
       expect(counts.every((count) => Number.isFinite(count) && Number(count) >= 0)).toBe(true);
     });
-
-    it.each(rows.filter(({ requests }) => requests > 1))(
-      '$id, once: the run is saved, and the answer is whole',
-      async (row) => {
-        server.setFaults({ script: [row.fault] });
-        const { outcome, shown } = await call(protocol, transport, row);
-        expect(outcome.type === 'success' && outcome.result.text).toBe(goodText);
-        expect(shown).toBe(goodText);
-        expect(outcome.report.recoveries).toHaveLength(1);
-        expect(server.counters().requests).toBe(2);
-      },
-    );
   });
 });

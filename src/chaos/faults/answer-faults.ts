@@ -45,7 +45,7 @@ export const answerFaults = {
     answer: (answer, occasion) => {
       const kind = wordOf(occasion, 'kind') ?? 'not-json';
       return bendCall({ ...answer, finish: 'tool-calls' }, occasion, (call) => {
-        return { ...call, argumentsText: (badArguments[kind] ?? badArguments['not-json'])?.(call) ?? '' };
+        return { ...call, argumentsText: (badArguments.get(kind) ?? notJson)(call) };
       });
     },
   },
@@ -110,11 +110,12 @@ export const answerFaults = {
     summary: 'A good answer whose counts of tokens are nonsense',
     parameters: { kind: 'negative (default), fraction, text, huge, null, list' },
     needs: 'answer',
-    answer: (answer, occasion) => ({
-      ...answer,
-      wantsStreamUsage: true,
-      usage: { type: 'nonsense', value: nonsense[wordOf(occasion, 'kind') ?? 'negative'] ?? -1 },
-    }),
+    answer: (answer, occasion) => {
+      const value = nonsense.get(wordOf(occasion, 'kind') ?? 'negative');
+      // Not by `??`: null is one of the kinds.
+      const usage = { type: 'nonsense', value: value === undefined ? negative : value } as const;
+      return { ...answer, wantsStreamUsage: true, usage };
+    },
   },
   'bad-finish-reason': {
     group: 'answer',
@@ -154,21 +155,27 @@ function halfOf(text: string): string {
   return points.slice(0, Math.ceil(points.length / 2)).join('');
 }
 
-const badArguments: Readonly<Record<string, (call: WireToolCall) => string>> = {
-  'not-json': () => "{query: 'single quotes', }",
-  trailing: ({ argumentsText }) => `${argumentsText} I hope this helps!`,
-  list: ({ argumentsText }) => `[${argumentsText}]`,
-  types: () => '{"query":[17],"limit":"many","text":null,"path":{}}',
-  empty: () => '',
-  proto: () => '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}',
-  duplicate: () => '{"query":"first","query":"second"}',
-};
+type Arguments = (call: WireToolCall) => string;
 
-const nonsense: Readonly<Record<string, Json>> = {
-  negative: -7,
-  fraction: 1.5,
-  text: 'NaN',
-  huge: 2 ** 60,
-  null: null,
-  list: [1, 2],
-};
+const notJson: Arguments = () => "{query: 'single quotes', }";
+
+// Maps, for the names come from a header: `constructor` would be found in an object.
+const badArguments: ReadonlyMap<string, Arguments> = new Map<string, Arguments>([
+  ['not-json', notJson],
+  ['trailing', ({ argumentsText }) => `${argumentsText} I hope this helps!`],
+  ['list', ({ argumentsText }) => `[${argumentsText}]`],
+  ['types', () => '{"query":[17],"limit":"many","text":null,"path":{}}'],
+  ['empty', () => ''],
+  ['proto', () => '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}'],
+  ['duplicate', () => '{"query":"first","query":"second"}'],
+]);
+
+const negative = -7;
+const nonsense: ReadonlyMap<string, Json> = new Map<string, Json>([
+  ['negative', negative],
+  ['fraction', 1.5],
+  ['text', 'NaN'],
+  ['huge', 2 ** 60],
+  ['null', null],
+  ['list', [1, 2]],
+]);

@@ -1,3 +1,4 @@
+import { unreachable } from '../../base/assert.ts';
 import type { Random } from '../../base/clock.ts';
 import type { Reply } from '../reply.ts';
 import type { Route } from '../route.ts';
@@ -61,8 +62,9 @@ export function obstacleTo({ needs }: FaultRow, { route, toolNames }: Occasion):
       if (route.type !== 'answer') return 'the request does not ask a model for an answer';
       return toolNames.length > 0 ? undefined : 'the request offers no tool';
     case 'tls':
-    default:
       return 'it happens while a TLS connection is made: set `tls`, and use a script or a rate';
+    default:
+      return unreachable(needs);
   }
 }
 

@@ -1,8 +1,8 @@
-import { jsonReply, wholeReply } from '../reply.ts';
+import { joinPieces, jsonReply, wholeReply } from '../reply.ts';
 import type { Reply } from '../reply.ts';
-import { raw, rawHead } from '../steps.ts';
+import { bodySteps, headStep, raw, rawHead } from '../steps.ts';
 import type { Step } from '../steps.ts';
-import { plainError, wireError } from '../wire/error-bodies.ts';
+import { errorKinds, plainError, wireError } from '../wire/error-bodies.ts';
 import type { ErrorKind, WireError } from '../wire/error-bodies.ts';
 import { providerHeaders } from '../wire/response-headers.ts';
 import { numberOf, wordOf } from './fault-row.ts';
@@ -79,26 +79,10 @@ export const refusalFaults = {
 /** The error that a fault inside a good response carries: `error` names it. */
 export function errorOf(occasion: Occasion): WireError {
   const { route, requestId } = occasion;
-  const named = wordOf(occasion, 'error') ?? 'overloaded';
-  const kind = Object.hasOwn(refusalKinds, named) ? (named as ErrorKind) : 'overloaded';
+  const named = wordOf(occasion, 'error');
+  const kind = errorKinds.find((known) => known === named) ?? 'overloaded';
   return wireError(route.family, kind, { model: route.model, requestId, waitS: undefined });
 }
-
-const refusalKinds: Readonly<Record<ErrorKind, true>> = {
-  'rate-limit': true,
-  quota: true,
-  overloaded: true,
-  'server-error': true,
-  auth: true,
-  forbidden: true,
-  billing: true,
-  'model-not-found': true,
-  'model-loading': true,
-  'context-length': true,
-  'request-too-large': true,
-  'bad-request': true,
-  'content-filter': true,
-};
 
 function refusal(kind: ErrorKind, summary: string): FaultRow {
   return {
@@ -140,7 +124,7 @@ function isBodiless(status: number): boolean {
 }
 
 function* statusSteps(reply: Reply, { pace }: Occasion): Iterable<Step> {
-  const body = Buffer.concat(reply.pieces.map(({ bytes }) => bytes));
+  const body = joinPieces(reply.pieces);
   if (pace.latencyMs > 0) yield { type: 'wait', delayMs: pace.latencyMs };
   if (reply.status === 101) {
     yield raw('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: chaos\r\n\r\n');
@@ -175,9 +159,8 @@ function* stormSteps(reply: Reply, occasion: Occasion): Iterable<Step> {
   const count = Math.min(numberOf(occasion, 'count') ?? 200, 100_000);
   for (let sent = 0; sent < count; sent += 1) yield raw('HTTP/1.1 100 Continue\r\n\r\n');
   yield { type: 'delivered' };
-  const length = reply.isStream ? 'chunked' : reply.pieces.reduce((sum, { bytes }) => sum + bytes.length, 0);
-  yield { type: 'head', reply, length };
-  for (const { bytes } of reply.pieces) yield { type: 'body', bytes };
+  yield headStep(reply);
+  yield* bodySteps(reply.pieces, 0);
   yield { type: 'finish' };
 }
 

@@ -1,19 +1,22 @@
+import { unreachable } from '../../base/assert.ts';
 import { isRecord } from '../../base/json.ts';
+import { estimateTokens } from '../../providers/simulated/estimate-tokens.ts';
 import type { Route } from '../route.ts';
 import { randomFor } from '../seeded.ts';
+import { fieldsOf, listOf, textField } from './fields.ts';
+import type { Fields } from './fields.ts';
 
 const defaultDimensions = 16;
 const maxDimensions = 4096;
 
 /** Vectors that only the text decides, in the shape of whoever was asked. */
 export function embeddingsBody(route: Extract<Route, { type: 'embeddings' }>, body: unknown): unknown {
-  const fields = isRecord(body) ? body : {};
+  const fields: Fields = isRecord(body) ? body : {};
   switch (route.shape) {
     case 'gemini-one':
       return { embedding: { values: vectorOf(geminiText(fields), fields['outputDimensionality']) } };
     case 'gemini-batch': {
-      const requests = Array.isArray(fields['requests']) ? fields['requests'].filter(isRecord) : [];
-      const embeddings = requests.map((request) => {
+      const embeddings = listOf(fields, 'requests').map((request) => {
         return { values: vectorOf(geminiText(request), request['outputDimensionality']) };
       });
       return { embeddings };
@@ -29,14 +32,15 @@ export function embeddingsBody(route: Extract<Route, { type: 'embeddings' }>, bo
       };
     }
     case 'openai':
-    default:
       return openaiBody(route.model, fields);
+    default:
+      return unreachable(route.shape);
   }
 }
 
-function openaiBody(model: string, fields: Readonly<Record<string, unknown>>): unknown {
+function openaiBody(model: string, fields: Fields): unknown {
   const texts = textsOf(fields['input']);
-  const tokens = texts.reduce((sum, text) => sum + Math.max(1, Math.ceil(text.length / 4)), 0);
+  const tokens = texts.reduce((sum, text) => sum + estimateTokens(text.length), 0);
   const isBase64 = fields['encoding_format'] === 'base64';
   return {
     object: 'list',
@@ -67,10 +71,10 @@ function textsOf(input: unknown): readonly string[] {
   return input.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)));
 }
 
-function geminiText(request: Readonly<Record<string, unknown>>): string {
-  const content = isRecord(request['content']) ? request['content'] : {};
-  const parts = Array.isArray(content['parts']) ? content['parts'].filter(isRecord) : [];
-  return parts.map(({ text }) => (typeof text === 'string' ? text : '')).join('');
+function geminiText(request: Fields): string {
+  return listOf(fieldsOf(request, 'content'), 'parts')
+    .map((part) => textField(part, 'text'))
+    .join('');
 }
 
 function toBase64(vector: readonly number[]): string {

@@ -1,4 +1,5 @@
 // Table: what each provider answers with when it refuses: status, error type and wording, in its own shape.
+import { unreachable } from '../../base/assert.ts';
 import type { Family } from '../route.ts';
 
 /** What a provider may refuse a request for. */
@@ -57,8 +58,9 @@ export function plainError(
     case 'gemini':
       return gemini(status, { message, status: geminiStatuses[status] ?? 'UNKNOWN' });
     case 'ollama':
-    default:
       return { status, body: { error: message } };
+    default:
+      return unreachable(family);
   }
 }
 

@@ -1,5 +1,7 @@
-import { isRecord, type Json } from '../../base/json.ts';
+import { unreachable } from '../../base/assert.ts';
+import type { Json } from '../../base/json.ts';
 import type { FinishReason } from '../../model/finish.ts';
+import { parseToolArguments } from '../../model/tool-arguments.ts';
 
 /** The four protocols in which a model answers here. */
 export const chaosProtocols = ['openai-chat', 'openai-responses', 'anthropic', 'gemini'] as const;
@@ -72,11 +74,12 @@ export function countsOf(usage: WireUsage): WireCounts | undefined {
       return undefined;
     case 'nonsense':
       return { input: usage.value, output: usage.value, total: usage.value, none: usage.value };
-    case 'counted':
-    default: {
+    case 'counted': {
       const { inputTokens, outputTokens } = usage;
       return { input: inputTokens, output: outputTokens, total: inputTokens + outputTokens, none: 0 };
     }
+    default:
+      return unreachable(usage);
   }
 }
 
@@ -90,13 +93,9 @@ export function cutText(text: string, characters: number): readonly string[] {
   return pieces;
 }
 
-/** The arguments as an object, where they are one. */
-export function argumentsOf(call: WireToolCall): Readonly<Record<string, unknown>> | undefined {
-  if (call.argumentsText.trim() === '') return {};
-  try {
-    const value: unknown = JSON.parse(call.argumentsText);
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined; // A fault bent them; each protocol says it in its own way.
-  }
+/** The arguments as an object; nothing where a fault bent them, which each protocol says in its own way. */
+export function argumentsOf({ argumentsText }: WireToolCall): Readonly<Record<string, Json>> | undefined {
+  const read = parseToolArguments(argumentsText);
+  if (read.type === 'invalid') return undefined;
+  return read.type === 'empty' ? {} : read.value;
 }

@@ -3,6 +3,9 @@ import type { Evidence } from './evidence.ts';
 
 /** The next step a person can take, where the evidence makes it more precise than the code's own text. */
 export function hintFor(code: FailureCode, evidence: Evidence): string | undefined {
+  if (plainToTls.test(evidence.text)) {
+    return 'The server speaks TLS at this address, but was asked without it: write https:// instead of http:// in the base URL, or check the port.';
+  }
   if (code === 'AUTHENTICATION_ERROR') return keyHint(evidence.provider);
   if (code === 'NETWORK_ERROR') return networkHint(evidence);
   if (code === 'MODEL_NOT_FOUND' && evidence.provider === 'ollama')
@@ -18,6 +21,11 @@ export function hintFor(code: FailureCode, evidence: Evidence): string | undefin
   }
   return undefined;
 }
+
+// nginx: 'The plain HTTP request was sent to HTTPS port'; Go: 'Client sent an HTTP request to an HTTPS server.';
+// Apache: "Reason: You're speaking plain HTTP to an SSL-enabled server port."
+const plainToTls =
+  /plain http request was sent to https|sent an http request to an https|speaking plain http to an ssl/;
 
 /** The environment variable that usually holds the key. */
 const keyVariables: Readonly<Record<string, string>> = {
@@ -54,6 +62,9 @@ function keyHint(provider: string): string | undefined {
 
 function networkHint({ errnos, messages, status, text }: Evidence): string | undefined {
   const words = messages.join('\n').slice(0, 2000);
+  if (isTlsToPlain(errnos, text)) {
+    return 'The server does not speak TLS at this address: check http:// or https:// in the base URL, and the port.';
+  }
   if (errnos.some((errno) => errno === 'ENOTFOUND' || errno === 'EAI_AGAIN')) {
     const host = /(?:ENOTFOUND|EAI_AGAIN) ([\w.-]{1,253})/.exec(words)?.[1];
     const name = host === undefined ? 'The host of the base URL' : `The host "${host}"`;
@@ -72,4 +83,11 @@ function networkHint({ errnos, messages, status, text }: Evidence): string | und
   return status === 407 || /proxy/.test(text)
     ? 'Check the proxy settings (HTTPS_PROXY, NO_PROXY) and its credentials.'
     : undefined;
+}
+
+/** What comes instead of a handshake is read as one: 'write EPROTO … ssl3_get_record:wrong version number'. */
+function isTlsToPlain(errnos: readonly string[], text: string): boolean {
+  if (errnos.includes('ERR_SSL_WRONG_VERSION_NUMBER') || text.includes('wrong version number')) return true;
+  // An alert is TLS: that server speaks it, and refused.
+  return errnos.includes('EPROTO') && !/\balert\b/.test(text);
 }

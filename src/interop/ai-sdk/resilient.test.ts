@@ -10,7 +10,7 @@ import type { LoopEvent } from '../../runtime/call-target.ts';
 import { createGates } from '../../runtime/gates.ts';
 import { simulatedClock } from '../../testing/simulated-clock.ts';
 import { resilient } from './resilient.ts';
-import type { ResilientPolicy } from './setup.ts';
+import type { ResilientPolicy } from './resilient-call.ts';
 
 const versions = ['v2', 'v3', 'v4'] as const satisfies readonly SpecificationVersion[];
 const methods = ['doStream', 'doGenerate'] as const;

@@ -8,9 +8,10 @@ import type { AiSdkLanguageModel, AiSdkRecord, CheckedModel } from '../../provid
 import { toAiSdkError } from '../../providers/ai-sdk/to-ai-sdk-error.ts';
 import { runAttempts } from '../../runtime/attempt-loop.ts';
 import { resolveTimeouts } from '../../runtime/call-policy.ts';
+import { checkPolicy as checkCallPolicy } from '../../runtime/check-options.ts';
 import { holdsContent, toAttempted } from './attempted.ts';
-import { asksNextOnFilter, signalOf, startCall, targetsOf, timeoutsWithin } from './setup.ts';
-import type { ResilientPolicy, Wrapped } from './setup.ts';
+import { asksNextOnFilter, signalOf, startCall, targetsOf, timeoutsWithin } from './resilient-call.ts';
+import type { ResilientPolicy, Wrapped } from './resilient-call.ts';
 import { streamResiliently } from './stream-resiliently.ts';
 import { supportedUrlsOf } from './supported-urls.ts';
 
@@ -71,6 +72,8 @@ function checkPolicy(policy: unknown): asserts policy is ResilientPolicy {
   if (onEvent !== undefined && typeof onEvent !== 'function') {
     throw misuse(`"onEvent" must be a function, got ${typeof onEvent}`, 'Leave it out to hear nothing.');
   }
+  const wishes = ['delivery', 'onEvent', 'gates', 'clock', 'random'];
+  checkCallPolicy(Object.fromEntries(Object.entries(policy).filter(([name]) => !wishes.includes(name))));
   resolveTimeouts(policy['timeouts'] as ResilientPolicy['timeouts']); // Both look at what they are given.
   startCall(policy, undefined);
 }

@@ -9,7 +9,7 @@ import type { AiSdkRecord } from '../../providers/ai-sdk/language-model.ts';
 import { createGates } from '../../runtime/gates.ts';
 import { simulatedClock } from '../../testing/simulated-clock.ts';
 import { resilient } from './resilient.ts';
-import type { ResilientPolicy } from './setup.ts';
+import type { ResilientPolicy } from './resilient-call.ts';
 
 const method = 'doStream';
 const [textStart, hello] = textParts('Hello') as [AiSdkRecord, AiSdkRecord];

@@ -7,8 +7,8 @@ import { runAttempts } from '../../runtime/attempt-loop.ts';
 import { sightOf, toAttempted } from './attempted.ts';
 import { createOutlet } from './outlet.ts';
 import type { Outlet } from './outlet.ts';
-import { asksNextOnFilter, signalOf, startCall, targetsOf, timeoutsWithin } from './setup.ts';
-import type { Wrapped } from './setup.ts';
+import { asksNextOnFilter, signalOf, startCall, targetsOf, timeoutsWithin } from './resilient-call.ts';
+import type { Wrapped } from './resilient-call.ts';
 
 /**
  * One stream out of as many attempts as it takes. Until something of an answer has been handed on, a failed attempt leaves no

@@ -38,6 +38,14 @@ describe('aiSdk(), when something goes wrong', () => {
     });
   });
 
+  it('takes no word of a package for more than a word', async () => {
+    const parts = [{ type: 'constructor' }, ...textParts('Hello'), finishPart('v3', 'toString', 'x')];
+    expect(await call(fakeModel({ parts }))).toMatchObject({
+      type: 'success',
+      result: { text: 'Hello', finish: { reason: 'other', raw: 'x' } },
+    });
+  });
+
   it('tells a refusal from a filter', async () => {
     const parts = [...textParts('No.'), finishPart('v4', 'content-filter', 'refusal')];
     expect(await call(fakeModel({ version: 'v4', parts }))).toMatchObject({

@@ -11,6 +11,7 @@ import type { ModelRequest } from '../../model/request.ts';
 import { settle } from '../../model/settle.ts';
 import type { StreamPart } from '../../model/stream-part.ts';
 import { parseToolArguments } from '../../model/tool-arguments.ts';
+import { isPromiseLike } from '../../base/promise-like.ts';
 import { attemptGenerate, attemptStream } from './attempt.ts';
 import { dialectOf } from './dialects.ts';
 import { modelFailure, nameOfModel } from './failures.ts';
@@ -97,7 +98,7 @@ async function callOnce(
       if (isOver) return undefined;
       assembly.push(part);
       const heard = options.onPart?.(part);
-      if (heard !== undefined) return heard.then(() => tell(parts.slice(index + 1)));
+      if (isPromiseLike(heard)) return heard.then(() => tell(parts.slice(index + 1)));
     }
     return undefined;
   }

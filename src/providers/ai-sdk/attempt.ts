@@ -1,13 +1,16 @@
 import type { Clock } from '../../base/clock.ts';
 import { isRecord } from '../../base/json.ts';
 import { systemClock } from '../../base/system.ts';
-import { classifyFailure } from '../../errors/classify-failure.ts';
 import type { Failure } from '../../errors/failure.ts';
 import { checkTimeouts, completeTimeouts } from '../../model/stream-watch.ts';
 import type { Timeouts } from '../../model/timeouts.ts';
-import { startEnding } from './ending.ts';
-import type { Ending, Waited } from './ending.ts';
-import { failureOfEnd, failureOfThrown, interruption, modelFailure, nameOfModel } from './failures.ts';
+import { isPromiseLike } from '../../base/promise-like.ts';
+import { endFailure, startEnding } from '../attempt-ending.ts';
+import type { End, Ending, Waited } from '../attempt-ending.ts';
+import { listenerFailure } from '../http/attempt-failures.ts';
+import type { AttemptFacts } from '../http/attempt-failures.ts';
+import { failureOfThrown, interruption, modelFailure, nameOfModel } from './failures.ts';
+import { familyOf } from './language-model.ts';
 import type { AiSdkRecord, CheckedModel } from './language-model.ts';
 import { judgeFinish } from './read-finish.ts';
 import { readPart } from './read-part.ts';
@@ -113,11 +116,11 @@ type Opened =
   | { readonly type: 'source'; readonly source: Source; readonly result: AiSdkRecord }
   | { readonly type: 'failure'; readonly failure: Failure };
 
-async function open(plan: Plan, { model, clock, timeouts, ending }: Scope): Promise<Opened> {
+async function open(plan: Plan, scope: Scope): Promise<Opened> {
+  const { model, clock, ending } = scope;
   const failed = (failure: Failure): Opened => ({ type: 'failure', failure });
   const endedEarly = ending.read();
-  if (endedEarly !== undefined)
-    return failed(failureOfEnd(endedEarly, model, { phase: 'connect', timeouts }));
+  if (endedEarly !== undefined) return failed(endedBy(endedEarly, 'connect', scope));
   // The model makes its own connection and tells nothing of it: until it answers, all is waiting for headers.
   ending.watch.connected();
   if (plan.method === 'doGenerate') {
@@ -130,7 +133,7 @@ async function open(plan: Plan, { model, clock, timeouts, ending }: Scope): Prom
     if (waited.type !== 'value') {
       call.then((late) => plan.toSource(late)?.cancel()).catch(() => undefined); // Nobody waits for it any more.
       const end = waited.type === 'ended' ? waited.end : 'total';
-      return failed(failureOfEnd(end, model, { phase: 'headers', timeouts }));
+      return failed(endedBy(end, 'headers', scope));
     }
     ending.watch.headers();
     const source = plan.toSource(waited.value);
@@ -153,7 +156,7 @@ async function open(plan: Plan, { model, clock, timeouts, ending }: Scope): Prom
 const afterFinishMs = 1000;
 
 async function readToEnd(source: Source, scope: Scope): Promise<Failure | undefined> {
-  const { model, timeouts, ending, clock, tally } = scope;
+  const { model, ending, clock, tally } = scope;
   // Ends with the stream, with a bound of the tally, or with `totalMs`.
   for (;;) {
     const isFinished = tally.finish() !== undefined;
@@ -168,7 +171,7 @@ async function readToEnd(source: Source, scope: Scope): Promise<Failure | undefi
     if (next.type === 'late') return undefined;
     if (next.type === 'ended') {
       if (isFinished && next.end !== 'aborted') return undefined;
-      return failureOfEnd(next.end, model, { phase: 'body', timeouts });
+      return endedBy(next.end, 'body', scope);
     }
     if (next.value.done) return undefined;
     const failure = await take(next.value.value, scope);
@@ -210,16 +213,16 @@ function hearFinish(scope: Scope): Promise<Failure | undefined> {
 }
 
 async function hear(tell: () => void | Promise<void>, scope: Scope): Promise<Failure | undefined> {
-  const { model, timeouts, ending } = scope;
+  const { ending } = scope;
   try {
     const heard = tell();
-    if (heard === undefined) return undefined;
+    if (!isPromiseLike(heard)) return undefined;
     ending.watch.pause();
     const waited = await ending.wait(heard);
     ending.watch.resume();
-    return waited.type === 'ended' ? failureOfEnd(waited.end, model, { phase: 'body', timeouts }) : undefined;
+    return waited.type === 'ended' ? endedBy(waited.end, 'body', scope) : undefined;
   } catch (thrown) {
-    return classifyFailure(thrown, 'agent');
+    return listenerFailure(factsOf('body', scope), thrown);
   }
 }
 
@@ -231,4 +234,13 @@ function findFailure({ model, options, tally }: Scope): Failure | undefined {
   return verdict === 'unknown' && options.acceptsUnknownFinish === true
     ? undefined
     : interruption(model, finish);
+}
+
+function endedBy(end: End, phase: AttemptFacts['phase'], scope: Scope): Failure {
+  const { timeouts, options } = scope;
+  return endFailure(end, factsOf(phase, scope), { timeouts, signal: options.signal });
+}
+
+function factsOf(phase: AttemptFacts['phase'], { model, clock }: Scope): AttemptFacts {
+  return { provider: familyOf(model), model: model.modelId, phase, wallMs: clock.wallMs() };
 }

@@ -5,9 +5,6 @@ import type { FailureCode } from '../../errors/codes.ts';
 import { createFailure } from '../../errors/failure.ts';
 import type { Failure, FailureDetails, Phase } from '../../errors/failure.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
-import type { TimeoutKind } from '../../model/stream-watch.ts';
-import type { Timeouts } from '../../model/timeouts.ts';
-import type { End } from './ending.ts';
 import { familyOf } from './language-model.ts';
 import type { CheckedModel } from './language-model.ts';
 import type { AiSdkFinish } from './read-finish.ts';
@@ -106,37 +103,6 @@ function readApiCallError({ statusCode, responseHeaders, responseBody }: Readonl
 function messageOf(error: unknown): string {
   return isRecord(error) && typeof error['message'] === 'string' ? error['message'] : 'it gives no reason';
 }
-
-/** The failure of an attempt that its caller or a timeout ended. */
-export function failureOfEnd(
-  end: End,
-  who: Who,
-  { phase, timeouts }: { readonly phase: Phase; readonly timeouts: Timeouts },
-): Failure {
-  const sideEffect = phase === 'connect' ? 'none' : 'possible';
-  if (end === 'aborted') {
-    return modelFailure('CANCELLED', who, {
-      phase,
-      sideEffect,
-      message: `The call to ${nameOfModel(who)} was cancelled by its caller`,
-    });
-  }
-  const timeoutMs = timeouts[`${end}Ms`];
-  return modelFailure('TIMEOUT', who, {
-    phase,
-    sideEffect,
-    message: `${nameOfModel(who)} ${timeoutTexts[end]} within ${timeoutMs} ms`,
-    context: { timeout: end, timeoutMs },
-  });
-}
-
-const timeoutTexts = {
-  connect: 'could not be reached',
-  headers: 'did not begin to answer',
-  idle: 'fell silent in the middle of its answer',
-  progress: 'made no progress in the middle of its answer',
-  total: 'did not finish its answer',
-} as const satisfies Record<TimeoutKind, string>;
 
 /** The failure of a stream that ended, properly or not, without saying that the answer is whole. */
 export function interruption(who: Who, finish: AiSdkFinish | undefined): Failure {

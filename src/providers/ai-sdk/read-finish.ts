@@ -36,17 +36,18 @@ export function toFinish({ unified, raw }: AiSdkFinish): Finish {
   return { reason: reasonOf(unified, raw), raw: raw ?? unified };
 }
 
-const reasons: Readonly<Record<string, FinishReason>> = {
-  stop: 'stop',
-  'tool-calls': 'tool-calls',
-  length: 'length',
-  'content-filter': 'filtered',
-};
+// A map, for the word comes from outside: `constructor` would be found in an object.
+const reasons: ReadonlyMap<string, FinishReason> = new Map([
+  ['stop', 'stop'],
+  ['tool-calls', 'tool-calls'],
+  ['length', 'length'],
+  ['content-filter', 'filtered'],
+]);
 
 function reasonOf(unified: string, raw: string | undefined): FinishReason {
   if (isMalformedCall(raw)) return 'malformed-call';
   if (raw === 'refusal') return 'refused';
-  return reasons[unified] ?? 'other';
+  return reasons.get(unified) ?? 'other';
 }
 
 /** Gemini's word for a tool call that it could not write. */
@@ -88,6 +89,7 @@ function readFlatUsage(usage: Readonly<Record<string, unknown>>, metadata: unkno
   });
 }
 
-function textOrNothing(value: unknown): string | undefined {
+/** A text from outside that says something. */
+export function textOrNothing(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -51,6 +51,8 @@ describe('readPart()', () => {
     [{ type: 'tool-call', toolCallId: 'a', toolName: 'b', input: '{}', providerExecuted: true }, 'ignored'],
     [{ type: 'tool-result', toolCallId: 'a', toolName: 'b', result: 1 }, 'ignored'],
     [{ type: 'of the future' }, 'ignored'],
+    [{ type: 'constructor' }, 'ignored'],
+    [{ type: '__proto__' }, 'ignored'],
     [{ type: 'file', mediaType: 'image/png', data: 'x' }, 'foreign'],
     [{ type: 'reasoning-file', mediaType: 'image/png', data: 'x' }, 'foreign'],
     [{ type: 'tool-approval-request', approvalId: 'a', toolCallId: 'b' }, 'foreign'],

@@ -1,7 +1,7 @@
 import { defined } from '../../base/defined.ts';
 import { isRecord } from '../../base/json.ts';
 import type { Usage } from '../../model/usage.ts';
-import { readFinish, readUsage } from './read-finish.ts';
+import { readFinish, readUsage, textOrNothing } from './read-finish.ts';
 import type { AiSdkFinish } from './read-finish.ts';
 import type { AiSdkRecord } from './language-model.ts';
 
@@ -44,7 +44,7 @@ export function readPart(value: unknown): ReadPart {
   if (!isRecord(value) || typeof value['type'] !== 'string')
     return malformed('a part of the stream has no type');
   const type = value['type'];
-  const block = blocks[type];
+  const block = blocks.get(type);
   if (block !== undefined) return readBlock(value, block);
   switch (type) {
     case 'stream-start':
@@ -84,14 +84,15 @@ export function readPart(value: unknown): ReadPart {
 
 type BlockKind = readonly [BlockPart['type'], BlockPart['block']];
 
-const blocks: Readonly<Record<string, BlockKind | undefined>> = {
-  'text-start': ['block-started', 'text'],
-  'text-delta': ['block-delta', 'text'],
-  'text-end': ['block-finished', 'text'],
-  'reasoning-start': ['block-started', 'reasoning'],
-  'reasoning-delta': ['block-delta', 'reasoning'],
-  'reasoning-end': ['block-finished', 'reasoning'],
-};
+// A map, for a type is any text that a package sends: `constructor` would be found in an object.
+const blocks: ReadonlyMap<string, BlockKind> = new Map([
+  ['text-start', ['block-started', 'text']],
+  ['text-delta', ['block-delta', 'text']],
+  ['text-end', ['block-finished', 'text']],
+  ['reasoning-start', ['block-started', 'reasoning']],
+  ['reasoning-delta', ['block-delta', 'reasoning']],
+  ['reasoning-end', ['block-finished', 'reasoning']],
+]);
 
 function readBlock(value: AiSdkRecord, [type, block]: BlockKind): ReadPart {
   const { id, delta } = value;
@@ -148,10 +149,6 @@ function readDropped(warnings: unknown): readonly string[] {
       'a setting';
     return [typeof details === 'string' && details !== '' ? `${what} (${details})` : what];
   });
-}
-
-function textOrNothing(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 function malformed(reason: string): ReadPart {

@@ -5,32 +5,21 @@ import type { AiSdkRecord, CheckedModel } from './language-model.ts';
 import type { AiSdkFinish } from './read-finish.ts';
 import type { ReadPart } from './read-part.ts';
 
-/** What was handed on: whoever tries again must know what a consumer has already seen. */
-export interface Delivered {
-  readonly parts: number;
-  readonly text: string;
-  readonly reasoningCharacters: number;
-  /** Whole ones. */
-  readonly toolCalls: number;
-}
-
 /** How one attempt ended. The finish part is as the model sent it; a failure has one where it came as far as that. */
 export type AiSdkOutcome =
   | {
       readonly type: 'success';
       readonly finishPart: AiSdkRecord;
-      readonly delivered: Delivered;
       /** What `doStream` or `doGenerate` returned. */
       readonly result: AiSdkRecord;
     }
   | {
       readonly type: 'failure';
       readonly failure: Failure;
-      readonly delivered: Delivered;
       readonly finishPart?: AiSdkRecord;
     };
 
-/** Counts what an attempt delivered, within bounds, and makes its outcome. */
+/** Keeps count of an answer, so that it has a bound, and makes the attempt's outcome. */
 export interface Tally {
   /** The failure where the answer grows beyond all bounds. */
   readonly add: (read: ReadPart) => Failure | undefined;
@@ -48,25 +37,13 @@ const maxCharacters = 32 * 1024 * 1024;
 /** Starts with nothing. */
 export function createTally(model: CheckedModel): Tally {
   let parts = 0;
-  let text = '';
-  let reasoningCharacters = 0;
-  let inputCharacters = 0;
-  let toolCalls = 0;
+  let characters = 0;
   let finished: { readonly part: AiSdkRecord; readonly finish: AiSdkFinish } | undefined;
-  const delivered = (): Delivered => ({ parts, text, reasoningCharacters, toolCalls });
 
   function add(read: ReadPart): Failure | undefined {
     parts += 1;
-    if (read.type === 'block-delta') {
-      if (read.block === 'text') text += read.delta;
-      else reasoningCharacters += read.delta.length;
-    }
-    if (read.type === 'call-delta') inputCharacters += read.delta.length;
-    if (read.type === 'call') {
-      toolCalls += 1;
-      inputCharacters += read.input.length;
-    }
-    const characters = text.length + reasoningCharacters + inputCharacters;
+    if (read.type === 'block-delta' || read.type === 'call-delta') characters += read.delta.length;
+    if (read.type === 'call') characters += read.input.length;
     if (parts <= maxParts && characters <= maxCharacters) return undefined;
     return modelFailure('INVALID_RESPONSE', model, {
       phase: 'body',
@@ -87,12 +64,11 @@ export function createTally(model: CheckedModel): Tally {
     fail: (failure) => ({
       type: 'failure',
       failure,
-      delivered: delivered(),
       ...(finished === undefined ? {} : { finishPart: finished.part }),
     }),
     succeed: (result) => {
       assert(finished !== undefined, 'An attempt without a finish part cannot succeed');
-      return { type: 'success', finishPart: finished.part, delivered: delivered(), result };
+      return { type: 'success', finishPart: finished.part, result };
     },
   };
 }

@@ -2,7 +2,7 @@ import { decideRedirect } from './redirect.ts';
 import { encodingOf, inspectRatio } from './decompress.ts';
 import { defaultMaxBodyBytes } from './transport.ts';
 import type { SendOptions, Transport, TransportRequest, TransportResponse } from './transport.ts';
-import { faultError, tooLargeFault } from './transport-fault.ts';
+import { faultError, tooLargeFault, unexpectedStatus } from './transport-fault.ts';
 
 /** The part of `fetch` that is needed. */
 export type FetchFunction = (url: string, init: RequestInit) => Promise<Response>;
@@ -72,7 +72,7 @@ function createChunks(
 ): () => Promise<IteratorResult<Uint8Array>> {
   const encoding = encodingOf(headers['content-encoding']);
   // The packed size is known only where the server states it.
-  const packedBytes = encoding.type === 'packed' ? Number(headers['content-length'] ?? Infinity) : Infinity;
+  const packedBytes = encoding.type === 'packed' ? statedLength(headers['content-length']) : Infinity;
   let bytes = 0;
   return async () => {
     if (encoding.type === 'unreadable') throw encoding.error;
@@ -88,12 +88,7 @@ function createChunks(
   };
 }
 
-function unexpectedStatus(status: number): Error {
-  return faultError({
-    code: 'INVALID_RESPONSE',
-    message: `The answer has the status ${status}, which is none for an answer`,
-    retryable: false,
-    phase: 'headers',
-    hint: 'Check the base URL: something other than the API of a model provider answers there.',
-  });
+function statedLength(header: string | undefined): number {
+  const length = Number(header ?? Infinity);
+  return Number.isNaN(length) ? Infinity : length;
 }

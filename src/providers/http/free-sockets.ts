@@ -5,15 +5,29 @@ import type { Duplex } from 'node:stream';
 const idleKey = Symbol('idle-since');
 
 interface MarkedSocket extends Duplex {
-  [idleKey]?: number;
+  /** Absent before the first use; `false` while it is used. */
+  [idleKey]?: number | false;
 }
 
-/** Notes when a connection becomes idle, so that `dropStaleSockets` can tell. */
+/**
+ * Notes when a connection becomes idle, so that `dropStaleSockets` can tell. Closes one on which something comes that
+ * nobody asked for: what follows would be taken for the answer to the next request.
+ */
 export function watchFreeSockets<T extends Agent>(agent: T): T {
   agent.on('free', (socket: MarkedSocket) => {
+    if (socket[idleKey] === undefined) {
+      socket.on('data', () => {
+        if (socket[idleKey] !== false) socket.destroy();
+      });
+    }
     socket[idleKey] = performance.now();
   });
   return agent;
+}
+
+/** The connection has a request again. */
+export function markBusy(socket: MarkedSocket): void {
+  if (socket[idleKey] !== undefined) socket[idleKey] = false;
 }
 
 /**
@@ -24,7 +38,7 @@ export function dropStaleSockets(agent: Agent, maxIdleMs: number): void {
   for (const name in agent.freeSockets) {
     for (const socket of agent.freeSockets[name] ?? []) {
       const sinceMs = (socket as MarkedSocket)[idleKey];
-      if (sinceMs !== undefined && performance.now() - sinceMs >= maxIdleMs) socket.destroy();
+      if (typeof sinceMs === 'number' && performance.now() - sinceMs >= maxIdleMs) socket.destroy();
     }
   }
 }

@@ -19,11 +19,13 @@ interface NodeBodyOptions {
 const maxDrainMs = 250;
 const maxDrainBytes = 64 * 1024;
 
-type Mode = 'reading' | 'draining' | 'closed';
+/** `ended`: nothing more will arrive, but what had may still be there to be read. */
+type Mode = 'reading' | 'ended' | 'draining' | 'refused';
 
 /**
  * Reads a stream when it is asked to, and takes all that has arrived at once: a stream of many small chunks costs little
- * more than one large. An error that comes before anybody asks is kept for whoever does.
+ * more than one large. An error is told behind the bytes that had arrived before it: where the end of the answer was among
+ * them, it is none.
  */
 export function createNodeBody(stream: Readable, { maxBytes, ...options }: NodeBodyOptions): NodeBody {
   let mode: Mode = 'reading';
@@ -32,7 +34,7 @@ export function createNodeBody(stream: Readable, { maxBytes, ...options }: NodeB
   let bytes = 0;
 
   function stop(error?: unknown): void {
-    mode = 'closed';
+    if (mode === 'reading') mode = 'ended';
     failure ??= error === undefined ? undefined : { error };
     wake?.();
   }
@@ -44,7 +46,8 @@ export function createNodeBody(stream: Readable, { maxBytes, ...options }: NodeB
         ? faultError(tooLargeFault('The body of the answer', maxBytes))
         : options.inspect?.(bytes);
     if (error === undefined) return { done: false, value: chunk };
-    stop(error);
+    mode = 'refused';
+    failure ??= { error };
     stream.destroy();
     throw error;
   }
@@ -52,9 +55,9 @@ export function createNodeBody(stream: Readable, { maxBytes, ...options }: NodeB
   async function next(): Promise<IteratorResult<Uint8Array>> {
     // Ends when the stream ends, fails or is closed: one of these always comes.
     for (;;) {
-      if (failure !== undefined) throw failure.error;
-      const chunk = mode === 'reading' ? readChunk(stream) : undefined;
+      const chunk = mode === 'reading' || mode === 'ended' ? readChunk(stream) : undefined;
       if (chunk !== undefined) return take(chunk);
+      if (failure !== undefined) throw failure.error;
       if (mode !== 'reading') return { done: true, value: undefined };
       await new Promise<void>((resolve) => {
         wake = resolve;

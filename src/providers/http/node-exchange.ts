@@ -4,12 +4,13 @@ import { request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
 import { onAbort } from '../../base/abort.ts';
 import { encodingOf, inspectRatio } from './decompress.ts';
+import { markBusy } from './free-sockets.ts';
 import { createNodeBody } from './node-body.ts';
 import type { NodeBody } from './node-body.ts';
 import type { Proxy } from './proxy.ts';
 import { defaultMaxBodyBytes } from './transport.ts';
 import type { SendOptions, TransportRequest, TransportResponse } from './transport.ts';
-import { faultError } from './transport-fault.ts';
+import { faultError, unexpectedStatus } from './transport-fault.ts';
 import { refusedByProxy, unreachableProxy } from './tunnel.ts';
 
 /** Where one request goes: the host that is connected to, which may be a proxy, and what it is asked. */
@@ -56,10 +57,11 @@ export function exchange(
     );
     outgoing.on('error', (error) => {
       reject(isConnected ? error : beforeConnection(error, target));
-      // Once the answer is there, whoever reads it is told.
-      answer?.destroy(error);
+      // Whoever reads the answer is told; what is wrong behind its end is no longer about it.
+      if (answer?.complete === false) answer.destroy(error);
     });
     outgoing.on('socket', (socket) => {
+      markBusy(socket);
       whenReady(socket, target.isSecure, () => {
         isConnected = true;
         options.onConnected();
@@ -132,7 +134,8 @@ function beforeConnection(error: Error, { proxy, path }: Target): Error {
 
 /** Answers that are none. */
 function refusalOf({ statusCode = 0 }: IncomingMessage, target: Target): Error | undefined {
-  if (statusCode < 200) return switchedProtocols(target);
+  if (statusCode === 101) return switchedProtocols(target);
+  if (statusCode < 200) return unexpectedStatus(statusCode);
   return statusCode === 407 && target.proxy !== undefined
     ? refusedByProxy(target.proxy, statusCode, target.authority)
     : undefined;

@@ -1,35 +1,21 @@
 import { Buffer } from 'node:buffer';
+import { maxJsonDepth, nestsTooDeeply } from '../../model/json-depth.ts';
 import type { StreamPart } from '../../model/stream-part.ts';
 import type { DecodeResult } from '../protocol.ts';
-import {
-  answeredFailure,
-  cutEventFailure,
-  faultFailure,
-  listenerFailure,
-  problemFailure,
-  wrongDocumentFailure,
-} from './attempt-failures.ts';
+import { cutEventFailure, faultFailure, listenerFailure, problemFailure } from './attempt-failures.ts';
 import type { Attempt } from './attempt-state.ts';
+import { readOther, readRefusal } from './read-refusal.ts';
 import { createSseParser } from './sse.ts';
 import type { TransportResponse } from './transport.ts';
 import { tooLargeFault } from './transport-fault.ts';
-
-const maxRefusalBytes = 256 * 1024;
-const maxEvidenceBytes = 4 * 1024;
 
 /** Reads an answer to its end and ends the attempt with what it means. What the body throws is left to the caller. */
 export function readResponse(attempt: Attempt, response: TransportResponse): Promise<void> {
   const { status, headers } = response;
   if (status < 200 || status >= 300 || status === 204 || status === 205)
     return readRefusal(attempt, response);
-  switch (documentOf(headers['content-type'], attempt.target.isStream)) {
-    case 'events':
-      return readEvents(attempt, response);
-    case 'json':
-      return readWhole(attempt, response);
-    default:
-      return readOther(attempt, response);
-  }
+  const document = documentOf(headers['content-type'], attempt.target.isStream);
+  return document === 'other' ? readOther(attempt, response) : readAnswer(attempt, response, document);
 }
 
 function documentOf(contentType: string | undefined, isStream: boolean): 'events' | 'json' | 'other' {
@@ -42,12 +28,46 @@ function documentOf(contentType: string | undefined, isStream: boolean): 'events
   return 'other';
 }
 
+/** Takes an answer chunk by chunk. */
+interface AnswerReader {
+  readonly add: (chunk: Uint8Array) => Promise<void> | void;
+  readonly end: () => Promise<void>;
+}
+
+const readers = { events: createEventReader, json: createJsonReader } as const;
+
+async function readAnswer(
+  attempt: Attempt,
+  response: TransportResponse,
+  said: keyof typeof readers,
+): Promise<void> {
+  const received = createCounter(attempt);
+  let reader: AnswerReader | undefined;
+  for await (const chunk of response.body) {
+    if (!received.add(chunk)) return;
+    reader ??= readers[looksLike(chunk) ?? said](attempt);
+    const waiting = reader.add(chunk);
+    if (waiting !== undefined) await waiting;
+    if (attempt.isEnded()) return;
+  }
+  await (reader ?? readers[said](attempt)).end();
+}
+
+/** What the first letter shows: servers send an error as plain JSON where they announced events, and the other way round. */
+function looksLike(chunk: Uint8Array): keyof typeof readers | undefined {
+  const hasMark = chunk[0] === 0xef && chunk[1] === 0xbb && chunk[2] === 0xbf;
+  const letter = String.fromCodePoint(chunk[hasMark ? 3 : 0] ?? 0);
+  if (letter === '{' || letter === '[') return 'json';
+  // The fields of an event are `data`, `event`, `id` and `retry`; a comment begins with a colon.
+  return letter !== '\0' && ':deir'.includes(letter) ? 'events' : undefined;
+}
+
 interface SseEvent {
   readonly name: string;
   readonly data: string;
 }
 
-async function readEvents(attempt: Attempt, response: TransportResponse): Promise<void> {
+function createEventReader(attempt: Attempt): AnswerReader {
   const { maxEventBytes, protocol } = attempt.target;
   const decoder = protocol.stream();
   let events: SseEvent[] = [];
@@ -56,27 +76,49 @@ async function readEvents(attempt: Attempt, response: TransportResponse): Promis
     onEvent: (name, data) => events.push({ name, data }),
     onComment: attempt.watch.event,
   });
-  const received = createCounter(attempt);
-  for await (const chunk of response.body) {
-    if (!received.add(chunk)) return;
-    const verdict = parser.push(chunk);
-    const arrived = events;
-    events = [];
-    for (const event of arrived) {
-      const waiting = accept(attempt, decoder.event(event));
-      if (waiting !== undefined) await waiting;
-      if (attempt.isEnded()) return;
-    }
-    if (verdict === 'too-large') {
-      attempt.end(faultFailure(attempt.facts(), tooLargeFault('One event of the answer', maxEventBytes)));
-      return;
-    }
+
+  const read = (event: SseEvent): Promise<void> | undefined => accept(attempt, decoder.event(event));
+  const refuse = (): void =>
+    attempt.end(faultFailure(attempt.facts(), tooLargeFault('One event of the answer', maxEventBytes)));
+
+  return {
+    add: (chunk) => {
+      const verdict = parser.push(chunk);
+      const arrived = events;
+      events = [];
+      const waiting = readEach(attempt, arrived, read);
+      if (verdict === 'ok') return waiting;
+      // The events before the one that is too large count.
+      return waiting === undefined ? refuse() : waiting.then(refuse);
+    },
+    end: async () => {
+      const { droppedBytes } = parser.end();
+      await accept(attempt, decoder.end());
+      // Without its closing event the answer is none; `settle` says so, and here is why.
+      const wasCut = droppedBytes > 0 && !attempt.isEnded();
+      attempt.end(wasCut ? cutEventFailure(attempt.facts(), droppedBytes) : undefined);
+    },
+  };
+}
+
+type Read = (event: SseEvent) => Promise<void> | undefined;
+
+/** Without a promise as long as no listener returns one: there may be very many chunks. */
+function readEach(attempt: Attempt, events: readonly SseEvent[], read: Read): Promise<void> | undefined {
+  for (let index = 0; index < events.length; index += 1) {
+    const waiting = read(events[index] as SseEvent); // The bound is one line above.
+    if (waiting !== undefined) return waiting.then(() => readSlowly(attempt, events.slice(index + 1), read));
+    if (attempt.isEnded()) return undefined;
   }
-  const { droppedBytes } = parser.end();
-  await accept(attempt, decoder.end());
-  // Without its closing event the answer is none; `settle` says so, and here is why.
-  const wasCut = droppedBytes > 0 && !attempt.isEnded();
-  attempt.end(wasCut ? cutEventFailure(attempt.facts(), droppedBytes) : undefined);
+  return undefined;
+}
+
+async function readSlowly(attempt: Attempt, events: readonly SseEvent[], read: Read): Promise<void> {
+  for (const event of events) {
+    if (attempt.isEnded()) return;
+    const waiting = read(event);
+    if (waiting !== undefined) await waiting;
+  }
 }
 
 /** Takes what an event means. Returns a promise only where the listener did, for there may be very many events. */
@@ -106,14 +148,21 @@ function tell(attempt: Attempt, part: StreamPart): Promise<void> | undefined {
   if (attempt.onPart === undefined) return undefined;
   try {
     const returned: unknown = attempt.onPart(part);
-    return returned instanceof Promise ? listen(attempt, returned) : undefined;
+    return isThenable(returned) ? listen(attempt, returned) : undefined;
   } catch (error) {
     attempt.end(listenerFailure(attempt.facts(), error));
     return undefined;
   }
 }
 
-async function listen(attempt: Attempt, returned: Promise<unknown>): Promise<void> {
+/** A promise of another realm or library is one too. */
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return (
+    typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+  );
+}
+
+async function listen(attempt: Attempt, returned: PromiseLike<unknown>): Promise<void> {
   attempt.watch.pause();
   try {
     await returned;
@@ -138,32 +187,45 @@ function isProgress(part: StreamPart): boolean {
   }
 }
 
-async function readWhole(attempt: Attempt, response: TransportResponse): Promise<void> {
-  const received = createCounter(attempt);
+/** An answer in one piece is bounded as one event is, for it must be held as a whole. */
+function createJsonReader(attempt: Attempt): AnswerReader {
+  const { maxEventBytes, protocol } = attempt.target;
   const chunks: Uint8Array[] = [];
-  for await (const chunk of response.body) {
-    attempt.watch.event();
-    if (!received.add(chunk)) return;
-    chunks.push(chunk);
-  }
-  const text = Buffer.concat(chunks).toString('utf8');
-  const parsed = parseJson(text);
-  if (parsed.type === 'invalid') {
-    const reason = 'It is not JSON, or only the beginning of some.';
-    attempt.end(problemFailure(attempt.facts(), { type: 'malformed', reason, data: text }));
-    return;
-  }
-  await accept(attempt, attempt.target.protocol.whole(parsed.value));
-  attempt.end();
+  let bytes = 0;
+  return {
+    add: (chunk) => {
+      attempt.watch.event();
+      bytes += chunk.length;
+      if (bytes <= maxEventBytes)
+        chunks.push(Buffer.from(chunk)); // A chunk is ours only until the next one.
+      else
+        attempt.end(faultFailure(attempt.facts(), tooLargeFault('The answer in one piece', maxEventBytes)));
+    },
+    end: async () => {
+      const text = Buffer.concat(chunks).toString('utf8');
+      const parsed = parseJson(text);
+      if (parsed.type === 'invalid') {
+        const { reason } = parsed;
+        attempt.end(problemFailure(attempt.facts(), { type: 'malformed', reason, data: text }));
+        return;
+      }
+      await accept(attempt, protocol.whole(parsed.value));
+      attempt.end();
+    },
+  };
 }
 
-type Parsed = { readonly type: 'value'; readonly value: unknown } | { readonly type: 'invalid' };
+type Parsed =
+  { readonly type: 'value'; readonly value: unknown } | { readonly type: 'invalid'; readonly reason: string };
 
 function parseJson(text: string): Parsed {
+  if (nestsTooDeeply(text))
+    return { type: 'invalid', reason: `It nests more than ${maxJsonDepth} levels deep.` };
   try {
     return { type: 'value', value: JSON.parse(text.startsWith('\u{FEFF}') ? text.slice(1) : text) };
   } catch {
-    return { type: 'invalid' }; // The text itself is the evidence.
+    // The text itself is the evidence.
+    return { type: 'invalid', reason: 'It is not JSON, or only the beginning of some.' };
   }
 }
 
@@ -184,45 +246,5 @@ function createCounter(attempt: Attempt): Counter {
       }
       return !attempt.isEnded();
     },
-  };
-}
-
-async function readRefusal(attempt: Attempt, response: TransportResponse): Promise<void> {
-  const head = createHead(maxRefusalBytes);
-  attempt.refusalText = head.text;
-  await readHead(attempt, response, head);
-  attempt.end(answeredFailure(attempt.facts(), head.text()));
-}
-
-async function readOther(attempt: Attempt, response: TransportResponse): Promise<void> {
-  const head = createHead(maxEvidenceBytes);
-  await readHead(attempt, response, head);
-  attempt.end(wrongDocumentFailure(attempt.facts(), head.text()));
-}
-
-async function readHead(attempt: Attempt, response: TransportResponse, head: Head): Promise<void> {
-  for await (const chunk of response.body) {
-    attempt.watch.event();
-    if (!head.add(chunk) || attempt.isEnded()) return;
-  }
-}
-
-interface Head {
-  /** Returns false when there is enough. */
-  readonly add: (chunk: Uint8Array) => boolean;
-  readonly text: () => string;
-}
-
-/** The beginning of a body. */
-function createHead(maxBytes: number): Head {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  return {
-    add: (chunk) => {
-      chunks.push(chunk.subarray(0, maxBytes - bytes));
-      bytes += Math.min(chunk.length, maxBytes - bytes);
-      return bytes < maxBytes;
-    },
-    text: () => Buffer.concat(chunks).toString('utf8'),
   };
 }

@@ -40,3 +40,14 @@ export function tooLargeFault(what: string, maxBytes: number): TransportFault {
     context: { maxBytes },
   };
 }
+
+/** A status that no answer has. */
+export function unexpectedStatus(status: number): Error {
+  return faultError({
+    code: 'INVALID_RESPONSE',
+    message: `The answer has the status ${status}, which is none for an answer`,
+    retryable: false,
+    phase: 'headers',
+    hint: 'Check the base URL: something other than the API of a model provider answers there.',
+  });
+}

@@ -39,13 +39,15 @@ export interface OpenAICompatibleProvider extends Provider {
  *          const model = acme('llama-4-70b');
  */
 export function openaiCompatible(config: OpenAICompatibleConfig): OpenAICompatibleProvider {
-  const { name, baseURL, keyVariable, dialect, ...shared } = config;
+  // A caller without types may hand in nothing.
+  const given: Partial<OpenAICompatibleConfig> | undefined = config;
+  const { name, baseURL, keyVariable, dialect, ...shared } = given ?? {};
   if (typeof name !== 'string' || !/^[a-z0-9][\w.-]{0,63}$/i.test(name)) {
     throw configError(
       'The option "name" of openaiCompatible must be up to 64 letters, digits, "-", "_" or ".": hand in a name such as "acme"',
     );
   }
-  if (typeof baseURL !== 'string') {
+  if (baseURL === undefined) {
     throw configError(
       `The option "baseURL" of ${name} is missing: hand in the address up to its version, such as "https://host/v1"`,
     );

@@ -1,5 +1,6 @@
 import type { Capabilities } from '../../model/capabilities.ts';
 import { capabilitiesOf } from '../capability-tables.ts';
+import { configError } from '../config-error.ts';
 import { defineProvider } from '../define-provider.ts';
 import { addressOf } from '../open-endpoint.ts';
 import type { Wire } from '../define-provider.ts';
@@ -44,6 +45,8 @@ export const openai: Provider<OpenAIOptions> = defineProvider<OpenAIOptions>({
   price: (model) => priceOf('openai', model),
 });
 
+const apis: readonly OpenAIApi[] = ['responses', 'chat'];
+
 /** How OpenAI's models are spoken to, at OpenAI and at Azure. */
 export function openaiWire(
   model: string,
@@ -66,5 +69,10 @@ export function openaiWire(
 
 /** What OpenAI's models take by the API they are asked through. */
 export function openaiCapabilities(model: string, api: OpenAIApi = 'responses'): Capabilities {
+  if (!apis.includes(api)) {
+    throw configError(
+      `The option "api" must be "responses" or "chat", got ${JSON.stringify(api)}: leave it out for "responses"`,
+    );
+  }
   return capabilitiesOf(api === 'responses' ? 'openai-responses' : 'openai-chat', model);
 }

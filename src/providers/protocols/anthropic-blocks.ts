@@ -15,6 +15,8 @@ import { jsonText } from './json-text.ts';
 export interface Blocks {
   readonly byIndex: Map<number, Block>;
   readonly inOrder: Block[];
+  /** Of all calls so far: there may be very many. */
+  readonly callIds: Set<string>;
   /** Position of the first block that is still open. */
   speaking: number;
   /** Calls whose block was closed and that may yet turn out to be cut. */
@@ -49,7 +51,7 @@ type Block =
   | (Place & { readonly type: 'ignored' });
 
 export function createBlocks(): Blocks {
-  return { byIndex: new Map(), inOrder: [], speaking: 0, awaiting: [] };
+  return { byIndex: new Map(), inOrder: [], callIds: new Set(), speaking: 0, awaiting: [] };
 }
 
 /** `content_block_start`. These return what is wrong with the event, if anything is. */
@@ -143,7 +145,7 @@ function advance(blocks: Blocks, output: Output): void {
   }
 }
 
-function openBlock(content: Fields, { inOrder }: Blocks): Block | string {
+function openBlock(content: Fields, { inOrder, callIds }: Blocks): Block | string {
   const place: Place = { position: inOrder.length, held: [], isStopped: false };
   switch (content['type']) {
     case 'text':
@@ -155,9 +157,8 @@ function openBlock(content: Fields, { inOrder }: Blocks): Block | string {
     case 'tool_use': {
       const callId = content['id'];
       if (typeof callId !== 'string' || callId === '') return 'A tool call has no id';
-      if (inOrder.some((block) => block.type === 'call' && block.callId === callId)) {
-        return `Two tool calls have the id ${callId}`;
-      }
+      if (callIds.has(callId)) return `Two tool calls have the id ${callId}`;
+      callIds.add(callId);
       return { ...place, type: 'call', callId, input: content['input'], hasDeltas: false };
     }
     default:

@@ -17,6 +17,7 @@ import { inputUsage, noInputCounts, outputUsage, readInputCounts } from './anthr
 import type { InputCounts } from './anthropic-usage.ts';
 import { parseEventData, wireText } from './decode-json.ts';
 import { jsonText } from './json-text.ts';
+import { readMarker } from './marker.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -37,7 +38,8 @@ export function createAnthropicDecoder(): StreamDecoder {
     event: ({ name, data }) => {
       // After its last event a message is complete, and nothing can be added to it.
       if (reading.progress === 'stopped') return nothing;
-      if (name === 'ping') return nothing; // Sent to stay awake, by some gateways without any data.
+      // Sent to stay awake, by some gateways without any data.
+      if (name === 'ping' || readMarker(data) !== undefined) return nothing;
       const parsed = parseEventData(data);
       // Gateways write errors of their own as they like; the classifier reads words too.
       if (parsed.type === 'problem' && name === 'error') return providerError(data);
@@ -70,7 +72,9 @@ function createReading(): Reading {
 }
 
 function isError(type: unknown, event: Fields): boolean {
-  return type === 'error' || (event['type'] === undefined && isRecord(event['error']));
+  const { type: ownType, error } = event;
+  const isTold = isRecord(error) || (typeof error === 'string' && error !== '');
+  return type === 'error' || (ownType === undefined && isTold);
 }
 
 function providerError(body: string): DecodeResult {
@@ -135,9 +139,15 @@ function startMessage(reading: Reading, message: unknown, parts: StreamPart[]): 
 function changeMessage(reading: Reading, event: Fields, parts: StreamPart[]): undefined {
   const { delta, usage } = event;
   const stopReason = isRecord(delta) ? delta['stop_reason'] : undefined;
-  if (typeof stopReason === 'string') reading.stopReason = stopReason;
+  // A later reason does not take back that the answer was cut, refused or held back.
+  if (typeof stopReason === 'string' && !isFinal(reading.stopReason)) reading.stopReason = stopReason;
   reading.counts = readInputCounts(reading.counts, usage);
   pushUsage({ ...inputUsage(reading.counts), ...outputUsage(usage) }, parts);
+}
+
+function isFinal(stopReason: string | undefined): boolean {
+  const reason = stopReason === undefined ? undefined : finishReasons.get(stopReason);
+  return reason !== undefined && reason !== 'stop' && reason !== 'tool-calls';
 }
 
 function pushUsage(usage: Usage, parts: StreamPart[]): void {

@@ -1,4 +1,5 @@
 import { isRecord } from '../../base/json.ts';
+import { maxJsonDepth, nestsTooDeeply } from '../../model/json-depth.ts';
 import type { DecodeProblem, DecodeResult } from '../protocol.ts';
 import { jsonText } from './json-text.ts';
 
@@ -9,6 +10,8 @@ export type EventData =
 
 /** Parses the data of one event. Every protocol sends objects, so anything else is malformed. */
 export function parseEventData(data: string): EventData {
+  if (nestsTooDeeply(data))
+    return malformedData(`The event nests more than ${maxJsonDepth} levels deep`, data);
   try {
     const value: unknown = JSON.parse(data);
     if (isRecord(value)) return { type: 'object', value };

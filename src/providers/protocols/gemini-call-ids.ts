@@ -4,9 +4,10 @@ export type GeminiCallIds = (wireId: unknown, responseId: string | undefined) =>
 /** The provider's own id where it sent a new one, else one made of the response's id and the call's position in it. */
 export function createGeminiCallIds(): GeminiCallIds {
   const taken = new Set<string>();
+  let position = 0;
   return (wireId, responseId) => {
     const isNew = typeof wireId === 'string' && wireId !== '' && !taken.has(wireId);
-    let position = taken.size;
+    position = Math.max(position, taken.size);
     let callId = isNew ? wireId : madeCallId(position, responseId);
     // Ends: the position only grows, past all that was taken.
     while (taken.has(callId)) {

@@ -28,13 +28,14 @@ export function readPart(state: GeminiParts, part: Fields, output: StreamPart[])
   const signature: Signature | undefined = isSigned
     ? { protocol: 'gemini', value: thoughtSignature }
     : undefined;
-  if (functionCall !== undefined) return readCall(state, { functionCall, signature }, output);
+  if (functionCall !== undefined && functionCall !== null)
+    return readCall(state, { functionCall, signature }, output);
   const kind = thought === true ? 'reasoning' : 'text';
   if (typeof text === 'string') {
     readText(state, { kind, text, signature }, output);
     return undefined;
   }
-  if (text !== undefined) return 'The text of a part is not a text';
+  if (text !== undefined && text !== null) return 'The text of a part is not a text';
   // A part may hold nothing but a signature. Others hold images, code and its results: no part of our answer.
   const isBare = Object.keys(part).every((name) => name === 'thought' || name === 'thoughtSignature');
   if (isBare) readText(state, { kind, text: '', signature }, output);

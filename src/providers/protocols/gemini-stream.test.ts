@@ -103,7 +103,7 @@ describe('gemini.stream(): what is not an answer', () => {
     [
       'a call too deep to write',
       `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"a","args":${deepText}}}]}}]}`,
-      /too deeply/,
+      /levels deep/,
     ],
   ])('%s is a problem', (_name, event, reason) => {
     const { problem } = decode([say('Hel'), event]);

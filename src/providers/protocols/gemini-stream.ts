@@ -1,12 +1,14 @@
 import { defined } from '../../base/defined.ts';
 import { isRecord } from '../../base/json.ts';
 import type { FinishReason } from '../../model/finish.ts';
+import { nestsTooDeeply } from '../../model/json-depth.ts';
 import type { StreamPart } from '../../model/stream-part.ts';
 import type { DecodeResult, StreamDecoder } from '../protocol.ts';
 import { parseEventData, wireText } from './decode-json.ts';
 import { createGeminiParts, readPart } from './gemini-parts.ts';
 import type { GeminiParts } from './gemini-parts.ts';
 import { geminiUsage } from './gemini-usage.ts';
+import { readMarker } from './marker.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -14,18 +16,25 @@ type Fields = Readonly<Record<string, unknown>>;
 interface Reading {
   readonly parts: GeminiParts;
   hasStarted: boolean;
+  /** `finished` was said, and nothing can be added. */
+  isClosed: boolean;
   /** Why it ended, as far as that was said; parts and counts may follow. */
   end: { readonly type: 'finish' | 'block'; readonly raw: string } | undefined;
 }
 
 /**
  * Reads a stream of Gemini's answers. The protocol has no last event: an answer is whole when it said why it ended, so
- * `finished` comes from `end()`.
+ * `finished` comes from `end()`, or with the mark that some gateways put behind it.
  */
 export function createGeminiDecoder(): StreamDecoder {
   const reading = createReading();
   return {
-    event: ({ data }) => {
+    event: ({ name, data }) => {
+      if (reading.isClosed) return { type: 'parts', parts: [] };
+      const marker = readMarker(data);
+      if (marker !== undefined) return { type: 'parts', parts: marker === 'done' ? endParts(reading) : [] };
+      // Gateways write errors of their own as they like; the classifier reads words too.
+      if (name === 'error') return problem({ type: 'provider-error' }, data, []);
       const parsed = parseEventData(data);
       if (parsed.type === 'object') return readAnswers(reading, [parsed.value], data);
       const list = data.trimStart().startsWith('[') ? parseList(data) : undefined;
@@ -50,11 +59,12 @@ export function decodeGeminiBody(body: unknown): DecodeResult {
 }
 
 function createReading(): Reading {
-  return { parts: createGeminiParts(), hasStarted: false, end: undefined };
+  return { parts: createGeminiParts(), hasStarted: false, isClosed: false, end: undefined };
 }
 
 /** A list is not what the protocol promises for an event, but errors come in one. */
 function parseList(data: string): readonly unknown[] | undefined {
+  if (nestsTooDeeply(data)) return undefined;
   try {
     const value: unknown = JSON.parse(data);
     return Array.isArray(value) ? value : undefined;
@@ -91,14 +101,14 @@ function problem(wrong: Wrong, source: unknown, parts: readonly StreamPart[]): D
 function readAnswer(reading: Reading, answer: unknown, output: StreamPart[]): Wrong | undefined {
   if (!isRecord(answer)) return malformedReason('An answer is not a JSON object');
   const { error, candidates, promptFeedback, usageMetadata } = answer;
-  if (isRecord(error)) return { type: 'provider-error' };
+  if (isRecord(error) || isWord(error)) return { type: 'provider-error' };
   if (!reading.hasStarted) start(reading, answer, output);
   const list = candidates ?? [];
   if (!Array.isArray(list)) return malformedReason('"candidates" is not a list');
   const reason = readCandidates(reading, list, output);
   if (reason !== undefined) return malformedReason(reason);
   if (list.length === 0 && isRecord(promptFeedback) && isWord(promptFeedback['blockReason'])) {
-    reading.end = { type: 'block', raw: promptFeedback['blockReason'] };
+    setEnd(reading, { type: 'block', raw: promptFeedback['blockReason'] });
   }
   if (isRecord(usageMetadata)) {
     const usage = geminiUsage(usageMetadata);
@@ -119,6 +129,18 @@ function start(reading: Reading, { responseId, modelVersion }: Fields, output: S
   });
 }
 
+/** A later reason does not take back that the answer was cut, blocked or broken. */
+function setEnd(reading: Reading, end: NonNullable<Reading['end']>): void {
+  const known = reading.end;
+  const isFinal = known !== undefined && (known.type === 'block' || isTroubled(known.raw));
+  if (!isFinal) reading.end = end;
+}
+
+function isTroubled(raw: string): boolean {
+  const reason = finishReasons.get(raw);
+  return reason !== undefined && reason !== 'stop';
+}
+
 /** Of several candidates only the first is the answer. */
 function readCandidates(
   reading: Reading,
@@ -128,7 +150,8 @@ function readCandidates(
   for (const candidate of candidates) {
     if (!isRecord(candidate)) return 'A candidate is not a JSON object';
     if ((candidate['index'] ?? 0) !== 0) continue;
-    if (isWord(candidate['finishReason'])) reading.end = { type: 'finish', raw: candidate['finishReason'] };
+    if (isWord(candidate['finishReason']))
+      setEnd(reading, { type: 'finish', raw: candidate['finishReason'] });
     const content = candidate['content'];
     const parts = isRecord(content) ? content['parts'] : undefined;
     if (parts === undefined || parts === null) continue;
@@ -141,8 +164,10 @@ function readCandidates(
   return undefined;
 }
 
-function endParts({ end, parts }: Reading): readonly StreamPart[] {
-  if (end === undefined) return [];
+function endParts(reading: Reading): readonly StreamPart[] {
+  const { end, parts, isClosed } = reading;
+  if (end === undefined || isClosed) return [];
+  reading.isClosed = true;
   const { raw, type } = end;
   if (type === 'block') return [{ type: 'finished', finish: { reason: 'filtered', raw } }];
   const known = finishReasons.get(raw) ?? 'other';

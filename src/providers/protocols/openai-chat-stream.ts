@@ -3,6 +3,7 @@ import { isRecord } from '../../base/json.ts';
 import type { StreamPart } from '../../model/stream-part.ts';
 import type { DecodeProblem, DecodeResult, StreamDecoder } from '../protocol.ts';
 import { parseEventData } from './decode-json.ts';
+import { readMarker } from './marker.ts';
 import { createChatCalls, finishCalls, readCallDelta } from './openai-chat-calls.ts';
 import type { ChatCalls } from './openai-chat-calls.ts';
 import { readContent, readReasoning } from './openai-chat-content.ts';
@@ -15,7 +16,6 @@ import {
   problemOfErrorEvent,
   problemResult,
   providerError,
-  readMarker,
 } from './openai-problem.ts';
 import type { Fields } from './openai-problem.ts';
 
@@ -126,7 +126,8 @@ function readFields(state: ChatState, chunk: Fields): DecodeProblem | undefined 
 /** We ask for one answer; where someone asked for more by the provider's options, the first counts. */
 function findChoice(choices: readonly unknown[]): Fields | undefined {
   for (const choice of choices) {
-    if (isRecord(choice) && (choice['index'] === 0 || typeof choice['index'] !== 'number')) return choice;
+    // Some servers leave the index out, or write it as text.
+    if (isRecord(choice) && Number(choice['index'] ?? 0) === 0) return choice;
   }
   return undefined;
 }

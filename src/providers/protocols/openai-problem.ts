@@ -50,13 +50,3 @@ export function problemResult(problem: DecodeProblem): DecodeResult {
 
 /** Nothing to say about an event. */
 export const nothing: DecodeResult = { type: 'parts', parts: [] };
-
-const maxMarkerLength = 16;
-
-/** Tells an event without content from one to parse: `[DONE]`, or the blank data that some servers send to stay awake. */
-export function readMarker(data: string): 'done' | 'blank' | undefined {
-  if (data.length > maxMarkerLength) return undefined;
-  const text = data.trim();
-  if (text === '') return 'blank';
-  return text === '[DONE]' ? 'done' : undefined;
-}

@@ -83,17 +83,25 @@ function problemOfStatus(status: 'failed' | 'cancelled', { error }: WireResponse
  * in this list need not be those of the stream.
  */
 function readOutput(state: ResponsesState, output: readonly unknown[]): DecodeProblem | undefined {
-  const open = state.items.filter(({ call, isDone }) => call !== undefined && !isDone);
+  const open = openCalls(state);
   const isSilent = state.items.every(isEmpty);
   for (const [index, whole] of output.entries()) {
     if (!isRecord(whole)) continue;
-    const item = isSilent
-      ? itemOf(state, { output_index: index, item: whole })
-      : open.find(({ call }) => call?.wireId === whole['call_id']);
+    const item = isSilent ? itemOf(state, { output_index: index, item: whole }) : open.get(whole['call_id']);
     const problem = item === undefined ? undefined : finishItem(state, item, whole);
     if (problem !== undefined) return problem;
   }
   return undefined;
+}
+
+/** The calls without an end, by the id that the server gave them; the first where two share one. */
+function openCalls({ items }: ResponsesState): ReadonlyMap<unknown, Item> {
+  const open = new Map<unknown, Item>();
+  for (const item of items) {
+    if (item.call !== undefined && !item.isDone && !open.has(item.call.wireId))
+      open.set(item.call.wireId, item);
+  }
+  return open;
 }
 
 function isEmpty({ texts, thoughts, call, argumentsText, isDone }: Item): boolean {

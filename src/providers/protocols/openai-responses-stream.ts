@@ -1,13 +1,8 @@
 import { isRecord } from '../../base/json.ts';
 import type { DecodeProblem, DecodeResult, StreamDecoder } from '../protocol.ts';
 import { parseEventData } from './decode-json.ts';
-import {
-  findProviderError,
-  nothing,
-  problemOfErrorEvent,
-  problemResult,
-  readMarker,
-} from './openai-problem.ts';
+import { readMarker } from './marker.ts';
+import { findProviderError, nothing, problemOfErrorEvent, problemResult } from './openai-problem.ts';
 import type { Fields } from './openai-problem.ts';
 import { readArgumentsDelta, readArgumentsDone } from './openai-responses-calls.ts';
 import { readEnd, startResponse } from './openai-responses-end.ts';

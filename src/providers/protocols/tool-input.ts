@@ -1,11 +1,7 @@
 import { parseToolArguments } from '../../model/tool-arguments.ts';
-import { jsonText } from './json-text.ts';
 
 /** Where the arguments of a past call go when they are not an object, as the protocols demand that they be. */
 const invalidArgumentsField = 'invalid_arguments';
-
-/** Below this length no text nests deeply enough to overflow the stack when the request is written. */
-const safeLength = 4000;
 
 /**
  * The arguments of a past call as the object that some protocols want. No text at all is an empty object. What is not an
@@ -14,10 +10,6 @@ const safeLength = 4000;
 export function toolInput(argumentsText: string): Readonly<Record<string, unknown>> {
   const parsed = parseToolArguments(argumentsText);
   if (parsed.type === 'empty') return {};
-  if (parsed.type === 'parsed' && canBeWritten(parsed.value, argumentsText)) return parsed.value;
+  if (parsed.type === 'parsed') return parsed.value;
   return { [invalidArgumentsField]: argumentsText };
-}
-
-function canBeWritten(value: unknown, argumentsText: string): boolean {
-  return argumentsText.length <= safeLength || jsonText(value) !== undefined;
 }

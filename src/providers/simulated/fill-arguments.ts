@@ -76,7 +76,7 @@ function createFinder(source: Source, { root, toolStems }: Setting): Finder {
         .toReversed()
         .map((text) => (shape.type === 'string' ? labelledValue(text, field.name) : undefined))
         .find((value) => value !== undefined) ??
-      shape.schema['default']
+      (shape.schema['default'] as Json | undefined) // What a schema holds is JSON.
     );
   }
 

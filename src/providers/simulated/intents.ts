@@ -28,7 +28,7 @@ export const intents: readonly Intent[] = [
     pattern:
       /\bwhy (?:did|do|are|were) (?:you|we|it|the run)\b[^\n]{0,30}\b(?:wait|slow|pause|retry|repeat|long|tak)/i,
     answers: [
-      'I cannot see the run from inside an answer. A wait means that an attempt failed and Rerail will try again: as long as the provider asked for, or else a delay that doubles from 1 second up to 10, with some chance added. The reason and the length of every wait stand in the journal of the run.',
+      'I cannot see the run from inside an answer. A wait means that an attempt failed and Rerail will try again: as long as the provider asked for, or else a delay that doubles from 1 second up to 10, with some chance added. The reason and the length of every wait are told while it lasts, and kept in the report.',
     ],
   },
   {

@@ -5,6 +5,7 @@ import type { ModelRequest, ToolDefinition } from '../../model/request.ts';
 import { readConversation, textOfMessage } from './conversation.ts';
 import type { Conversation, PastCall } from './conversation.ts';
 import { correctCall } from './correct-call.ts';
+import { estimateTokens } from './estimate-tokens.ts';
 import { readFacts } from './facts.ts';
 import { fillArguments } from './fill-arguments.ts';
 import type { Source } from './fill-arguments.ts';
@@ -42,7 +43,10 @@ export function createMind({ seed = 0 }: { readonly seed?: number } = {}): Mind 
       const answer = { ...(text === undefined ? {} : { text }), toolCalls: thought.toolCalls };
       return {
         ...answer,
-        usage: { inputTokens: inputTokens(request), outputTokens: tokens(JSON.stringify(answer)) },
+        usage: {
+          inputTokens: inputTokens(request),
+          outputTokens: estimateTokens(JSON.stringify(answer).length),
+        },
       };
     },
   };
@@ -223,9 +227,7 @@ function goOn(text: string, begun: string): string {
 
 function inputTokens({ messages, tools }: MindRequest): number {
   const characters = messages.reduce((sum, message) => sum + textOfMessage(message).length + 8, 0);
-  return Math.ceil(characters / 4) + (tools === undefined ? 0 : tokens(JSON.stringify(tools)));
-}
-
-function tokens(text: string): number {
-  return Math.max(1, Math.ceil(text.length / 4));
+  return (
+    estimateTokens(characters) + (tools === undefined ? 0 : estimateTokens(JSON.stringify(tools).length))
+  );
 }

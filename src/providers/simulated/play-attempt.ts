@@ -1,6 +1,4 @@
 import { unreachable } from '../../base/assert.ts';
-import { onAbort } from '../../base/abort.ts';
-import type { Cancel } from '../../base/clock.ts';
 import { systemClock } from '../../base/system.ts';
 import type { Failure } from '../../errors/failure.ts';
 import { createAssembly } from '../../model/assembly.ts';
@@ -8,8 +6,11 @@ import type { AttemptOptions, ModelResponse } from '../../model/model.ts';
 import type { Price } from '../../model/price.ts';
 import { settle } from '../../model/settle.ts';
 import type { StreamPart } from '../../model/stream-part.ts';
-import { checkTimeouts, completeTimeouts, createStreamWatch } from '../../model/stream-watch.ts';
-import { cancelledFailure, listenerFailure, timeoutFailure } from '../http/attempt-failures.ts';
+import { checkTimeouts, completeTimeouts } from '../../model/stream-watch.ts';
+import { isPromiseLike } from '../../base/promise-like.ts';
+import { endFailure, startEnding } from '../attempt-ending.ts';
+import type { Ending } from '../attempt-ending.ts';
+import { listenerFailure } from '../http/attempt-failures.ts';
 import type { AttemptFacts } from '../http/attempt-failures.ts';
 
 /** One thing that a model without a network does. Where the steps end without `finished`, the answer was cut off. */
@@ -40,28 +41,28 @@ export async function playAttempt(
   if (wrong !== undefined) return settle(assembly.read(), { ...player, failure: wrong });
   const course = startCourse(player, options);
   try {
+    let failure: Failure | undefined;
     for (const step of steps) {
-      if (course.failure() !== undefined) break;
+      failure = course.ended();
+      if (failure !== undefined) break;
       if (step.type === 'part') assembly.push(step.part);
-      await perform(step, course, options);
+      failure = await perform(step, course, options);
+      if (failure !== undefined) break;
     }
-    return settle(assembly.read(), { ...player, failure: course.failure() });
+    return settle(assembly.read(), { ...player, failure: failure ?? course.ended() });
   } finally {
-    course.stop();
+    course.ending.stop();
   }
 }
 
 /** The way of one attempt, which may be ended from outside at any time: by the signal or a timeout. */
 interface Course {
-  readonly failure: () => Failure | undefined;
+  readonly ending: Ending;
   readonly facts: () => AttemptFacts;
-  readonly fail: (failure: Failure) => void;
+  /** What ended it from outside, where something did. */
+  readonly ended: () => Failure | undefined;
   /** A part has come: the waits begin anew. */
   readonly progress: () => void;
-  readonly wait: (delayMs: number) => Promise<void>;
-  /** Waits for somebody else, who may take all the time that the attempt has. */
-  readonly lend: (promise: PromiseLike<void>) => Promise<void>;
-  readonly stop: () => void;
 }
 
 function startCourse(
@@ -69,78 +70,34 @@ function startCourse(
   { signal, clock = systemClock, timeouts: given }: AttemptOptions,
 ): Course {
   const timeouts = completeTimeouts(given);
-  const sleeper = createSleeper();
-  let failure: Failure | undefined;
   // What was called off before it began has reached nobody.
   let phase: AttemptFacts['phase'] = signal?.aborted === true ? 'connect' : 'headers';
   const facts = (): AttemptFacts => ({ ...player, phase, wallMs: clock.wallMs() });
-  const fail = (reason: Failure): void => {
-    failure ??= reason;
-    sleeper.wake();
-  };
-  const watch = createStreamWatch(timeouts, {
-    clock,
-    onExpired: (kind) => fail(timeoutFailure(facts(), kind, timeouts[`${kind}Ms`])),
-  });
+  const ending = startEnding({ timeouts, clock, signal });
+  const { watch } = ending;
   watch.connected();
-  const stopListening = onAbort(signal, () => fail(cancelledFailure(facts(), signal?.reason)));
-
   return {
-    failure: () => failure,
+    ending,
     facts,
-    fail,
+    ended: () => {
+      const end = ending.read();
+      return end === undefined ? undefined : endFailure(end, facts(), { timeouts, signal });
+    },
     progress: () => {
       phase = 'body';
       watch.headers();
       watch.progress();
     },
-    wait: (delayMs) =>
-      sleeper.sleep((wake) => (delayMs === Infinity ? () => undefined : clock.after(delayMs, wake))),
-    lend: async (promise) => {
-      const outcome = promise.then(undefined, (error: unknown) => fail(listenerFailure(facts(), error)));
-      // The listener may have aborted before it returned: then nobody waits for it.
-      if (failure !== undefined) return;
-      watch.pause();
-      await sleeper.sleep((wake) => {
-        void outcome.then(wake);
-        return () => undefined;
-      });
-      watch.resume();
-    },
-    stop: () => {
-      watch.stop();
-      stopListening();
-    },
   };
 }
 
-/** One wait at a time, which somebody else can end. */
-interface Sleeper {
-  readonly wake: () => void;
-  readonly sleep: (start: (wake: () => void) => Cancel) => Promise<void>;
-}
-
-function createSleeper(): Sleeper {
-  let wake: () => void = () => undefined;
-  return {
-    wake: () => wake(),
-    sleep: async (start) => {
-      let cancel: Cancel | undefined;
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-        cancel = start(resolve);
-      });
-      cancel?.();
-    },
-  };
-}
-
-async function perform(step: Step, course: Course, { onPart }: AttemptOptions): Promise<void> {
+async function perform(step: Step, course: Course, { onPart }: AttemptOptions): Promise<Failure | undefined> {
   switch (step.type) {
     case 'wait':
-      return course.wait(step.delayMs);
+      await sleep(step.delayMs, course);
+      return undefined;
     case 'fail':
-      return course.fail(step.failure);
+      return step.failure;
     case 'part':
       course.progress();
       return hear(() => onPart?.(step.part), course);
@@ -149,12 +106,23 @@ async function perform(step: Step, course: Course, { onPart }: AttemptOptions): 
   }
 }
 
-/** Lets the listener hear a part. One that throws ends the attempt: it is the caller's defect. */
-async function hear(tell: () => void | Promise<void>, course: Course): Promise<void> {
+/** Waits for what never comes, so that only the delay or the end of the attempt ends it. */
+function sleep(delayMs: number, { ending }: Course): Promise<unknown> {
+  // A promise of its own: one that is shared would keep every wait for ever.
+  return ending.wait(new Promise<never>(() => undefined), delayMs === Infinity ? undefined : delayMs);
+}
+
+/** Lets the listener hear a part; it may take all the time of the attempt. One that throws ends it: the caller's defect. */
+async function hear(tell: () => void | Promise<void>, course: Course): Promise<Failure | undefined> {
+  const { watch, wait } = course.ending;
   try {
     const heard = tell();
-    if (heard !== undefined) await course.lend(heard);
+    if (!isPromiseLike(heard)) return undefined;
+    watch.pause();
+    await wait(heard);
+    watch.resume();
+    return undefined;
   } catch (error) {
-    course.fail(listenerFailure(course.facts(), error));
+    return course.ended() ?? listenerFailure(course.facts(), error);
   }
 }

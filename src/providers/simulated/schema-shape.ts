@@ -52,7 +52,7 @@ export function fieldsOf(schema: JsonSchema): readonly Field[] {
 
 /** A schema from outside: whatever is no object allows anything. */
 export function asSchema(value: unknown): JsonSchema {
-  return isRecord(value) ? (value as JsonSchema) : {}; // Schemas are JSON; only the outermost is looked at here.
+  return isRecord(value) ? value : {};
 }
 
 /** A value as a person writes it: a text without quotation marks. */
@@ -101,7 +101,7 @@ function typeOf(schema: JsonSchema): Shape['type'] {
 }
 
 function valuesOf(schema: JsonSchema): readonly Json[] | undefined {
-  if (schema['const'] !== undefined) return [schema['const']];
+  if (schema['const'] !== undefined) return [schema['const'] as Json]; // What a schema lists is JSON.
   const listed = schema['enum'];
   return Array.isArray(listed) && listed.length > 0 ? (listed as readonly Json[]) : undefined;
 }

@@ -3,10 +3,10 @@ import type { FinishReason } from '../../model/finish.ts';
 import type { Model } from '../../model/model.ts';
 import type { Price } from '../../model/price.ts';
 import type { ModelRequest } from '../../model/request.ts';
-import { createFailure } from '../../errors/failure.ts';
-import { RerailError } from '../../errors/rerail-error.ts';
+import { configError } from '../config-error.ts';
 import { answerSteps, cutIntoPieces } from './answer-steps.ts';
 import type { AnswerScript, ScriptedCallText } from './answer-steps.ts';
+import { charactersPerToken, estimateTokens } from './estimate-tokens.ts';
 import type { MindAnswer, MindCall } from './mind-answer.ts';
 import { createMind } from './mind.ts';
 import { playAttempt } from './play-attempt.ts';
@@ -47,7 +47,6 @@ const capabilities: Capabilities = {
 
 /** It costs nothing, which is known, and not unknown. */
 const price: Price = { inputUsd: 0, outputUsd: 0, asOf: '2026-01-01' };
-const charactersPerToken = 4;
 
 /**
  * The model that is built in: rules instead of a network. Offline, without a key, the same answer every time; it can talk
@@ -80,8 +79,9 @@ export function simulated(options: SimulatedOptions = {}): Model {
 
 function checkDelay(option: string, delayMs: number): void {
   if (Number.isFinite(delayMs) && delayMs >= 0) return;
-  const message = `Cannot make the simulated model: "${option}" must be a number of milliseconds from 0 on, got ${delayMs}`;
-  throw RerailError.from(createFailure('CONFIG_ERROR', { origin: 'config', message }));
+  throw configError(
+    `Cannot make the simulated model: "${option}" must be a number of milliseconds from 0 on, got ${delayMs}`,
+  );
 }
 
 /** The beginning of a broken answer, put where a provider wants it: as the assistant's own last words. */
@@ -95,7 +95,7 @@ function planned(turn: PlannedTurn | undefined): MindAnswer | undefined {
   if (turn === undefined) return undefined;
   const { text, toolCalls = [] } = typeof turn === 'string' ? { text: turn } : turn;
   const characters = (text?.length ?? 0) + JSON.stringify(toolCalls).length;
-  const usage = { inputTokens: 1, outputTokens: Math.ceil(characters / charactersPerToken) };
+  const usage = { inputTokens: 1, outputTokens: estimateTokens(characters) };
   return { ...(text === undefined ? {} : { text }), toolCalls, usage };
 }
 

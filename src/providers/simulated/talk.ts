@@ -2,6 +2,7 @@ import type { ToolDefinition } from '../../model/request.ts';
 import { evaluate, findExpression } from './arithmetic.ts';
 import type { Conversation } from './conversation.ts';
 import { talkOfFacts } from './facts.ts';
+import { hashText } from './hash-text.ts';
 import { intents } from './intents.ts';
 
 interface Talking {
@@ -11,6 +12,7 @@ interface Talking {
 
 const social: ReadonlySet<string> = new Set(['thanks', 'goodbye', 'how-are-you', 'greeting']);
 const maxToolNames = 20;
+const maxHashedLength = 1000;
 
 /** Whether a person wants something about Rerail explained, so that a tool of a similar name is not meant. */
 export function isAboutRerail(text: string): boolean {
@@ -43,14 +45,5 @@ function choose(
   answers: readonly [string, ...string[]],
   { text, seed }: { text: string; seed: number },
 ): string {
-  return answers[hash(`${seed}:${text}`) % answers.length] ?? answers[0];
-}
-
-/** FNV-1a: the same number for the same text everywhere. */
-function hash(text: string): number {
-  let value = 0x811c9dc5;
-  for (let index = 0; index < Math.min(text.length, 1000); index += 1) {
-    value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
-  }
-  return value >>> 0;
+  return answers[hashText(`${seed}:${text}`.slice(0, maxHashedLength)) % answers.length] ?? answers[0];
 }

@@ -9,7 +9,7 @@ import { readWishes } from './read-wishes.ts';
 import type { ChaosProtocol } from './wire-answer.ts';
 
 /** What a request says, as far as a simulated mind looks at it. Reads leniently and never throws. */
-export function readConversation(protocol: ChaosProtocol, body: Fields): MindRequest {
+export function readMindRequest(protocol: ChaosProtocol, body: Fields): MindRequest {
   const { messages, tools } = readers[protocol](body);
   return { messages: withNames(joinAnswers(messages)), tools, ...readWishes(protocol, body) };
 }

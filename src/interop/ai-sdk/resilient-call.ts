@@ -67,7 +67,12 @@ export function startCall(policy: ResilientPolicy, signal: AbortSignal | undefin
   const { onEvent, gates, clock, random } = policy;
   const delivery = onEvent === undefined ? undefined : createDelivery((event) => onEvent(event as LoopEvent)); // No parts are told here.
   const loopOptions = resolveLoopOptions({ policy, signal, gates, clock, random, onEvent: delivery?.event });
-  return { loopOptions, settled: async () => delivery?.settled() };
+  const { clock: time, retry } = loopOptions;
+  const dueMs = time.monotonicMs() + retry.deadlineMs;
+  const settled = async (): Promise<void> => {
+    await delivery?.settled({ clock: time, signal, maxMs: Math.max(0, dueMs - time.monotonicMs()) });
+  };
+  return { loopOptions, settled };
 }
 
 /** The signal in the options of an AI SDK call. One of another realm or of a polyfill is no instance of ours. */

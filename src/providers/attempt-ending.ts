@@ -1,8 +1,11 @@
-import { onAbort } from '../../base/abort.ts';
-import type { Clock } from '../../base/clock.ts';
-import { createStreamWatch } from '../../model/stream-watch.ts';
-import type { StreamWatch, TimeoutKind } from '../../model/stream-watch.ts';
-import type { Timeouts } from '../../model/timeouts.ts';
+import { onAbort } from '../base/abort.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Failure } from '../errors/failure.ts';
+import { createStreamWatch } from '../model/stream-watch.ts';
+import type { StreamWatch, TimeoutKind } from '../model/stream-watch.ts';
+import type { Timeouts } from '../model/timeouts.ts';
+import { cancelledFailure, timeoutFailure } from './http/attempt-failures.ts';
+import type { AttemptFacts } from './http/attempt-failures.ts';
 
 /** What ended an attempt from outside: its caller, or one of its timeouts. */
 export type End = 'aborted' | TimeoutKind;
@@ -80,4 +83,15 @@ export function startEnding({ timeouts, clock, signal }: EndingOptions): Ending 
       stopListening();
     },
   };
+}
+
+interface EndedBy {
+  readonly timeouts: Timeouts;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The failure of an attempt that was ended from outside. */
+export function endFailure(end: End, facts: AttemptFacts, { timeouts, signal }: EndedBy): Failure {
+  if (end === 'aborted') return cancelledFailure(facts, signal?.reason);
+  return timeoutFailure(facts, end, timeouts[`${end}Ms`]);
 }
