@@ -21,6 +21,14 @@ export function wait(
   });
 }
 
+// Node 20 and 22 warn of a leak from the eleventh listener on, and hundreds of calls may share a signal: so it has one of ours.
+const listened = new WeakMap<AbortSignal, Listened>();
+
+interface Listened {
+  readonly listeners: Set<() => void>;
+  readonly tell: () => void;
+}
+
 /** Calls `listener` once when the signal aborts, at once if it has; returns how to stop listening. */
 export function onAbort(signal: AbortSignal | undefined, listener: () => void): Cancel {
   if (signal === undefined) return () => undefined;
@@ -28,6 +36,24 @@ export function onAbort(signal: AbortSignal | undefined, listener: () => void): 
     listener();
     return () => undefined;
   }
-  signal.addEventListener('abort', listener, { once: true });
-  return () => signal.removeEventListener('abort', listener);
+  const { listeners, tell } = listened.get(signal) ?? listenTo(signal);
+  const own = (): void => listener(); // Two who hand in the same function are two.
+  listeners.add(own);
+  return () => {
+    if (!listeners.delete(own) || listeners.size > 0) return;
+    listened.delete(signal);
+    signal.removeEventListener('abort', tell);
+  };
+}
+
+function listenTo(signal: AbortSignal): Listened {
+  const listeners = new Set<() => void>();
+  const tell = (): void => {
+    listened.delete(signal);
+    for (const listener of [...listeners]) if (listeners.delete(listener)) listener();
+  };
+  const entry = { listeners, tell };
+  listened.set(signal, entry);
+  signal.addEventListener('abort', tell, { once: true });
+  return entry;
 }

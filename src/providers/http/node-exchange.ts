@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { request as httpRequest } from 'node:http';
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -91,20 +92,39 @@ function guardInterim(outgoing: ClientRequest, target: Target, give: (error: Err
   });
 }
 
-function open(target: Target, { headers }: TransportRequest, options: SendOptions): ClientRequest {
+function open(target: Target, { headers, body }: TransportRequest, options: SendOptions): ClientRequest {
+  const length = String(Buffer.byteLength(body));
   const settings: RequestOptions = {
     method: 'POST',
     host: target.host,
     port: target.port,
     path: target.path,
-    headers,
+    headers: [...headerList(target, headers), 'content-length', length],
     agent: target.agent,
   };
   if (target.proxy !== undefined) {
     // The signal is asked for only where it is needed: see `SendOptions.onStop`.
-    Object.assign(settings, { headers: { ...headers, ...target.headers }, tunnelSignal: options.signal });
+    Object.assign(settings, {
+      headers: { ...headers, ...target.headers, 'content-length': length },
+      tunnelSignal: options.signal,
+    });
   }
   return target.isSecure ? httpsRequest(settings) : httpRequest(settings);
+}
+
+/** By object, for a model sends the same headers every time. */
+const headerLists = new WeakMap<object, { readonly authority: string; readonly list: readonly string[] }>();
+
+/** Names and values one after the other: Node writes such a list as it is, and looks at each of an object's three times. */
+function headerList({ authority }: Target, headers: TransportRequest['headers']): readonly string[] {
+  const known = headerLists.get(headers);
+  if (known?.authority === authority) return known.list;
+  const list = [
+    ...(headers['host'] === undefined ? ['host', authority] : []),
+    ...Object.entries(headers).flat(),
+  ];
+  headerLists.set(headers, { authority, list });
+  return list;
 }
 
 // On the socket itself, for a weak set costs more than all else here.

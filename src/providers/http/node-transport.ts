@@ -1,7 +1,6 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { AgentOptions } from 'node:https';
-import { env } from 'node:process';
 import { defined } from '../../base/defined.ts';
 import { exchange } from './node-exchange.ts';
 import type { Target } from './node-exchange.ts';
@@ -39,7 +38,7 @@ const maxKnownTargets = 256;
 export function createNodeTransport(options: NodeTransportOptions = {}): NodeTransport {
   const freeSocketTimeoutMs = options.freeSocketTimeoutMs ?? defaults.freeSocketTimeoutMs;
   const agents = createAgents(options);
-  const environment = options.environment ?? env;
+  const environment = options.environment ?? process.env;
   const targets = new Map<string, Target>();
 
   /** An address is taken apart once, for the same few are asked over and over. */

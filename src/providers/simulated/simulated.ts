@@ -4,6 +4,7 @@ import type { Model } from '../../model/model.ts';
 import type { Price } from '../../model/price.ts';
 import type { ModelRequest } from '../../model/request.ts';
 import { configError } from '../config-error.ts';
+import { guardModel } from '../guarded-model.ts';
 import { answerSteps, cutIntoPieces } from './answer-steps.ts';
 import type { AnswerScript, ScriptedCallText } from './answer-steps.ts';
 import { charactersPerToken, estimateTokens } from './estimate-tokens.ts';
@@ -59,7 +60,7 @@ export function simulated(options: SimulatedOptions = {}): Model {
   checkDelay('delayMs', delayMs);
   checkDelay('chunkDelayMs', chunkDelayMs);
   const player = { provider: 'simulated', model: name, price };
-  return {
+  return guardModel({
     provider: 'simulated',
     name,
     quotaKey: 'simulated',
@@ -74,7 +75,7 @@ export function simulated(options: SimulatedOptions = {}): Model {
       const steps = answerSteps({ ...script, delayMs, chunkDelayMs, responseId: id, servedBy: name });
       return playAttempt(steps, player, attempt);
     },
-  };
+  });
 }
 
 function checkDelay(option: string, delayMs: number): void {
