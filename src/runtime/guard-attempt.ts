@@ -2,6 +2,7 @@ import { onAbort } from '../base/abort.ts';
 import type { Cancel, Clock } from '../base/clock.ts';
 import { isRecord } from '../base/json.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
+import { failureTraits } from '../errors/codes.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import { emptyPartial } from '../model/model.ts';
@@ -76,9 +77,8 @@ function isResponse(value: unknown): value is ModelResponse {
   if (!isRecord(value)) return false;
   if (value['type'] === 'success') return isRecord(value['result']) && isRecord(value['result']['usage']);
   const { failure, partial } = value;
-  return (
-    value['type'] === 'failure' && isRecord(failure) && isRecord(failure['context']) && isRecord(partial)
-  );
+  if (value['type'] !== 'failure' || !isRecord(failure) || !isRecord(partial)) return false;
+  return Object.hasOwn(failureTraits, String(failure['code'])) && isRecord(failure['context']);
 }
 
 function deafFailure({ provider, name }: Model, totalMs: number): Failure {
