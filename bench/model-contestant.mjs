@@ -185,7 +185,7 @@ process.on('message', (/** @type {{ pieces: number, calls: number }} */ { pieces
   const work = calls === 0 ? peakHeap(pieces) : measure(pieces, calls);
   work.then(
     (figure) => process.send?.(figure),
-    (error) => {
+    (/** @type {unknown} */ error) => {
       console.error(error);
       process.exit(1);
     },

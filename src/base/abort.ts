@@ -50,7 +50,11 @@ function listenTo(signal: AbortSignal): Listened {
   const listeners = new Set<() => void>();
   const tell = (): void => {
     listened.delete(signal);
-    for (const listener of [...listeners]) if (listeners.delete(listener)) listener();
+    // Whoever is called off meanwhile is taken out of the set before his turn.
+    for (const listener of listeners) {
+      listeners.delete(listener);
+      listener();
+    }
   };
   const entry = { listeners, tell };
   listened.set(signal, entry);

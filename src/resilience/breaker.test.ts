@@ -49,7 +49,7 @@ describe('the breaker', () => {
     for (let probe = 0; probe < 6 && breaker.type === 'open'; probe += 1) {
       const nowMs: number = breaker.untilMs;
       breaker = observe(
-        admit(breaker, { nowMs: nowMs, probe: 1 }).breaker,
+        admit(breaker, { nowMs, probe: 1 }).breaker,
         { health: 'down', probe: 1, nowMs },
         policy,
       );
@@ -57,7 +57,7 @@ describe('the breaker', () => {
     }
     expect(pausesMs).toEqual([10_000, 20_000, 40_000, 80_000, 120_000, 120_000]);
     const nowMs = breaker.type === 'open' ? breaker.untilMs : 0;
-    const probed = admit(breaker, { nowMs: nowMs, probe: 1 }).breaker;
+    const probed = admit(breaker, { nowMs, probe: 1 }).breaker;
     expect(observe(probed, { health: 'working', probe: 1, nowMs }, policy)).toEqual(closedBreaker);
   });
 
@@ -90,7 +90,7 @@ describe('the breaker', () => {
         for (const [kind, health = 'none'] of sequence) {
           nowMs += 2500;
           if (kind === 'ask') {
-            const asked = admit(breaker, { nowMs: nowMs, probe: 1 });
+            const asked = admit(breaker, { nowMs, probe: 1 });
             breaker = asked.breaker;
             if (asked.admission.type === 'probe') probes += 1;
           } else if (kind === 'end' && probes > 0) {

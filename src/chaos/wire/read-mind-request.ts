@@ -1,7 +1,7 @@
 import { isRecord, type Json } from '../../base/json.ts';
 import { partsOf } from '../../model/message.ts';
 import type { AssistantPart, Message, ToolResultPart } from '../../model/message.ts';
-import type { JsonSchema, ToolDefinition } from '../../model/request.ts';
+import type { ToolDefinition } from '../../model/request.ts';
 import type { MindRequest } from '../../providers/simulated/mind.ts';
 import { fieldsOf, listOf, textField, textOr } from './fields.ts';
 import type { Fields } from './fields.ts';
@@ -203,7 +203,7 @@ function toolOf(tool: Fields, schemaField: string): readonly ToolDefinition[] {
     {
       name,
       description: textField(tool, 'description'),
-      parameters: fieldsOf(tool, schemaField) as JsonSchema,
+      parameters: fieldsOf(tool, schemaField),
     },
   ];
 }

@@ -1,4 +1,4 @@
-import type { JsonSchema, ModelRequest, ToolChoice } from '../../model/request.ts';
+import type { ModelRequest, ToolChoice } from '../../model/request.ts';
 import { fieldsOf, textField } from './fields.ts';
 import type { Fields } from './fields.ts';
 import type { ChaosProtocol } from './wire-answer.ts';
@@ -10,7 +10,7 @@ export function readWishes(protocol: ChaosProtocol, body: Fields): Wishes {
   const { choice, schema } = readers[protocol](body);
   return {
     ...(choice === undefined ? {} : { toolChoice: choice }),
-    ...(Object.keys(schema).length === 0 ? {} : { output: { name: 'answer', schema: schema as JsonSchema } }), // From JSON.
+    ...(Object.keys(schema).length === 0 ? {} : { output: { name: 'answer', schema } }),
   };
 }
 
