@@ -1,6 +1,5 @@
 import { unreachable } from '../base/assert.ts';
 import type { Cancel, Clock } from '../base/clock.ts';
-import { defined } from '../base/defined.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import { defaultTimeouts } from './timeouts.ts';
@@ -193,7 +192,14 @@ export function checkTimeouts(given: Partial<Timeouts> | undefined): Failure | u
 
 /** What was given, and the defaults for the rest. Ask `checkTimeouts` first. */
 export function completeTimeouts(given: Partial<Timeouts> | undefined): Timeouts {
-  return given === undefined ? defaultTimeouts : { ...defaultTimeouts, ...defined(given) };
+  if (given === undefined) return defaultTimeouts;
+  return {
+    connectMs: given.connectMs ?? defaultTimeouts.connectMs,
+    headersMs: given.headersMs ?? defaultTimeouts.headersMs,
+    idleMs: given.idleMs ?? defaultTimeouts.idleMs,
+    progressMs: given.progressMs ?? defaultTimeouts.progressMs,
+    totalMs: given.totalMs ?? defaultTimeouts.totalMs,
+  };
 }
 
 function isDuration(value: unknown): boolean {

@@ -1,3 +1,4 @@
+import type { Failure } from '../errors/failure.ts';
 import { defined } from '../base/defined.ts';
 import type { Capabilities } from '../model/capabilities.ts';
 import type { Price } from '../model/price.ts';
@@ -6,7 +7,7 @@ import { readHeaders } from './custom-headers.ts';
 import { guardModel } from './guarded-model.ts';
 import { createHttpModel } from './http-model.ts';
 import type { HttpModelConfig } from './http-model.ts';
-import { knownModels, nearestModels } from './known-models.ts';
+import { knownModels, nearestModels, withNearest } from './known-models.ts';
 import { openEndpoint } from './open-endpoint.ts';
 import type { Access } from './open-endpoint.ts';
 import type { WireProtocol, WireTarget } from './protocol.ts';
@@ -65,6 +66,7 @@ export function defineProvider<Options extends ProviderOptions>(
         }),
         transport: endpoint.transport,
         stream: options.stream,
+        refine: (failure: Failure) => withNearest(failure, provider, model),
       });
       return guardModel(createHttpModel(config));
     },

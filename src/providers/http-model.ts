@@ -1,4 +1,5 @@
 import { defined } from '../base/defined.ts';
+import type { Failure } from '../errors/failure.ts';
 import type { Capabilities } from '../model/capabilities.ts';
 import type { Model } from '../model/model.ts';
 import type { Price } from '../model/price.ts';
@@ -28,6 +29,8 @@ export interface HttpModelConfig {
   readonly price?: Price;
   readonly quotaKey: string;
   readonly transport?: Transport;
+  /** Adds to a failure what only the provider's configuration knows, such as near names of a model. */
+  readonly refine?: (failure: Failure) => Failure;
   readonly maxEventBytes?: number;
   readonly maxBodyBytes?: number;
   /** `false` asks for the answer in one piece. */
@@ -55,6 +58,7 @@ export function createHttpModel(config: HttpModelConfig): Model {
     transport: config.transport ?? nodeTransport,
     authorize: config.authorize,
     price,
+    refine: config.refine,
     isStream,
     maxEventBytes: config.maxEventBytes ?? defaultMaxEventBytes,
     maxBodyBytes: config.maxBodyBytes ?? defaultMaxBodyBytes,

@@ -1,3 +1,5 @@
+import { createFailure } from '../errors/failure.ts';
+import type { Failure } from '../errors/failure.ts';
 import { nearestNames } from '../base/nearest.ts';
 import { pricedModels } from './prices.ts';
 
@@ -32,3 +34,16 @@ const unpriced: Readonly<Record<string, readonly string[]>> = {
   perplexity: ['sonar', 'sonar-pro', 'sonar-reasoning-pro', 'sonar-deep-research'],
   xai: ['grok-4', 'grok-3-mini'],
 };
+
+/** Says what was probably meant, where the provider does not know the model. */
+export function withNearest(failure: Failure, provider: string, name: string): Failure {
+  if (failure.code !== 'MODEL_NOT_FOUND') return failure;
+  const nearest = nearestModels(provider, name);
+  if (nearest.length === 0) return failure;
+  const question = `Did you mean ${nearest.map((near) => `"${near}"`).join(' or ')}?`;
+  return createFailure(failure.code, {
+    ...failure,
+    hint: failure.hint === undefined ? question : `${failure.hint} ${question}`,
+    context: { ...failure.context, nearest },
+  });
+}

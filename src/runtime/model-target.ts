@@ -42,7 +42,7 @@ export function createModelTarget(model: Model, options: TargetOptions): CallTar
         clock,
         onPart: listener?.part,
         isChecked: true,
-        timeouts: { ...options.timeouts, totalMs: Math.max(1, Math.min(options.timeouts.totalMs, leftMs)) },
+        timeouts: within(options.timeouts, leftMs),
       },
     );
     const isListenerSlow = delivery?.isBehind() === true;
@@ -66,6 +66,11 @@ export function createModelTarget(model: Model, options: TargetOptions): CallTar
 
   const { provider, name, quotaKey } = model;
   return { provider, name, quotaKey, attempt };
+}
+
+/** Nothing of an attempt may outlast what is left of the call. */
+function within(timeouts: Timeouts, leftMs: number): Timeouts {
+  return timeouts.totalMs <= leftMs ? timeouts : { ...timeouts, totalMs: Math.max(1, leftMs) };
 }
 
 /** Time that ran out while the listener was busy says nothing about the provider. */

@@ -20,6 +20,8 @@ export interface AttemptTarget {
       }) => Promise<Readonly<Record<string, string>>> | Readonly<Record<string, string>>)
     | undefined;
   readonly price: Price | undefined;
+  /** Adds to a failure what only the provider's configuration knows. */
+  readonly refine: ((failure: Failure) => Failure) | undefined;
   readonly isStream: boolean;
   readonly maxEventBytes: number;
   readonly maxBodyBytes: number;

@@ -156,9 +156,10 @@ function factsOf({ wire, transport }: AttemptTarget, course: Course, clock: Cloc
 }
 
 function settleAs(
-  { wire, price }: AttemptTarget,
+  { wire, price, refine }: AttemptTarget,
   assembly: Assembly,
-  failure: Failure | undefined,
+  found: Failure | undefined,
 ): ModelResponse {
+  const failure = found === undefined || refine === undefined ? found : refine(found);
   return settle(assembly.read(), { provider: wire.provider, model: wire.model, price, failure });
 }
