@@ -68,7 +68,7 @@ async function drive(model: BareModel, clock: SimulatedClock, load: Load): Promi
 describe('a total outage', () => {
   const seed = 7;
 
-  it.each(['quick', 'standard'] as const)(
+  it.each(['quick', 'standard', 'patient'] as const)(
     'costs at most 1.2 requests per call of 1,000 wanted from 20 callers under %s',
     async (retry) => {
       const clock = simulatedClock();
