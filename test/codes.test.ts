@@ -17,6 +17,8 @@ import type { Failure, FailureCode } from '../src/errors/index.ts';
 import { callModel } from '../src/model/index.ts';
 import { createModelRegistry, resolveModel } from '../src/providers/index.ts';
 import { openai } from '../src/providers/openai/index.ts';
+import { createAgent, tool } from '../src/index.ts';
+import type { AgentOptions, RunEvent } from '../src/index.ts';
 import { scriptedModel } from '../src/testing/index.ts';
 import type { ScriptEntry } from '../src/testing/index.ts';
 
@@ -74,6 +76,25 @@ describe('every code can be provoked through the public API', () => {
     STREAM_INTERRUPTED: () => classifyProviderFailure({ error: new TypeError('terminated') }),
     TOOL_CALL_INVALID: () => answer(400, { code: 'tool_use_failed', message: 'Failed to call a function.' }),
     TOOL_EXECUTION_ERROR: () => classifyFailure(new Error('it broke'), 'tool'),
+    TOOL_NOT_FOUND: () => toldFailure([{ toolCalls: [{ name: 'refnud' }] }, 'Sorry.']),
+    UNKNOWN_OUTCOME: () => toldFailure([{ toolCalls: [{ name: 'deaf' }] }, 'Sorry.']),
+    OUTPUT_PARSE_ERROR: () =>
+      endFailure({ script: ['no JSON'], output: { type: 'object', required: ['a'] } }),
+    MAX_ITERATIONS_EXCEEDED: () =>
+      endFailure({ script: [{ toolCalls: [{ name: 'ping' }] }], limits: { maxTurns: 1 } }),
+    BUDGET_EXCEEDED: () =>
+      endFailure({ script: [{ toolCalls: [{ name: 'ping' }] }], limits: { maxTokens: 5 } }),
+    ENDLESS_LOOP: () => endFailure({ script: [{ toolCalls: [{ name: 'ping' }] }] }),
+    INVALID_STATE: () => injectedTooLate(),
+    HOOK_FAILED: () =>
+      endFailure({
+        script: ['Hi.'],
+        guard: () => {
+          throw new Error('the rule engine is down');
+        },
+      }),
+    HOOK_TERMINATED: () =>
+      endFailure({ script: ['Hi.'], guard: () => ({ action: 'halt', reason: 'not today' }) }),
     VALIDATION_ERROR: () =>
       classifyFailure({ issues: [{ message: 'must be a number', path: ['cents'] }] }, 'tool'),
     SERIALIZATION_ERROR: () =>
@@ -203,6 +224,7 @@ const tables = new Set([
   'src/errors/codes.ts',
   'src/errors/code-texts.ts',
   'src/resilience/recovery-routes.ts',
+  'src/agent/ladder.ts',
 ]);
 
 /** The codes that no source mentions as a word of its own. Tables, comments, tests and their fixtures do not count. */
@@ -257,4 +279,66 @@ async function callFailure(entry: ScriptEntry): Promise<Failure> {
   const outcome = await callModel(model, { messages }, { policy: { retry: 'none' } });
   if (outcome.type === 'success') throw new Error('Expected a failure');
   return outcome.failure;
+}
+
+interface Provocation {
+  readonly script: readonly ScriptEntry[];
+  readonly limits?: AgentOptions['limits'];
+  readonly output?: Readonly<Record<string, unknown>>;
+  readonly guard?: () => { readonly action: 'halt'; readonly reason: string };
+}
+
+const noInput = { type: 'object', properties: {} } as const;
+const ping = tool({
+  name: 'ping',
+  description: 'Pings.',
+  input: noInput,
+  effect: 'read',
+  execute: () => 'pong',
+});
+const deaf = tool({
+  name: 'deaf',
+  description: 'Never answers.',
+  input: noInput,
+  timeoutMs: 20,
+  execute: () => new Promise(() => undefined),
+});
+
+function agentFor({ script, limits = {}, output, guard }: Provocation): ReturnType<typeof createAgent> {
+  const hooks =
+    guard === undefined ? [] : [{ name: 'rule', kind: 'guardrail', on: { 'before-model': guard } } as const];
+  return createAgent({
+    model: scriptedModel(script, { repeat: 'last' }),
+    tools: [ping, deaf],
+    policy: { retry: 'none', salvage: false, inDoubt: 'tell' },
+    limits,
+    hooks,
+    ...(output === undefined ? {} : { output }),
+  });
+}
+
+/** The failure with which a run ends. */
+async function endFailure(provocation: Provocation): Promise<Failure> {
+  const outcome = await agentFor(provocation).run('Do it');
+  if (outcome.type !== 'failed' && outcome.type !== 'stopped') throw new Error(`It ended ${outcome.type}`);
+  if (outcome.failure === undefined) throw new Error('Expected a failure');
+  return outcome.failure;
+}
+
+/** The first failure that a run tells of. */
+async function toldFailure(script: readonly ScriptEntry[]): Promise<Failure> {
+  const events: RunEvent[] = [];
+  await agentFor({ script }).run('Do it', { onEvent: (event) => void events.push(event) });
+  const told = events.find((event) => event.type === 'failure');
+  if (told === undefined) throw new Error('Expected a failure');
+  return told.failure;
+}
+
+async function injectedTooLate(): Promise<Failure> {
+  const agent = agentFor({ script: ['Done.'] });
+  const { runId } = await agent.run('Do it');
+  const error: unknown = await agent.inject(runId, 'One more thing').catch((thrown: unknown) => thrown);
+  return thrownFailure(() => {
+    throw error;
+  });
 }

@@ -199,6 +199,24 @@ export const codeTexts: Readonly<Record<FailureCode, CodeTexts>> = {
     },
     forModel: '{Tool} failed: {message}. Correct the call, use another tool, or say what could not be done.',
   },
+  TOOL_NOT_FOUND: {
+    forDeveloper: 'The model called a tool that the agent does not have, or that is withdrawn for now.',
+    forPerson: {
+      what: 'The model asked for a tool that does not exist: {message}.',
+      next: 'Check the tools of the agent; a better model makes this mistake less often.',
+    },
+    forModel: 'There is no such tool: {message}. Call one of the tools that exist, by its exact name.',
+  },
+  UNKNOWN_OUTCOME: {
+    forDeveloper:
+      'The call may have taken effect, and nobody saw how it ended. It is never repeated by itself.',
+    forPerson: {
+      what: 'Nobody knows whether {tool} did its work: {message}.',
+      next: 'Look whether it happened, then resume the run with what you found.',
+    },
+    forModel:
+      'It is not known whether {tool} did its work: it may have. Do not call it again before you have checked.',
+  },
   VALIDATION_ERROR: {
     forDeveloper: 'Values did not fit their schema.',
     forPerson: {
@@ -230,6 +248,64 @@ export const codeTexts: Readonly<Record<FailureCode, CodeTexts>> = {
       next: 'Check the name or the path.',
     },
     forModel: 'Not found: {message}. Look up the right name before trying again.',
+  },
+  OUTPUT_PARSE_ERROR: {
+    forDeveloper: 'The answer does not have the shape that the output schema asks for, after the re-asks.',
+    forPerson: {
+      what: 'The model did not give its answer in the form that is needed: {message}.',
+      next: 'Run it again, simplify the output schema, or choose another model.',
+    },
+    forModel:
+      'Your answer does not have the required form: {message}. Answer again, with nothing but that form.',
+  },
+  MAX_ITERATIONS_EXCEEDED: {
+    forDeveloper: 'The run took as many turns as it may.',
+    forPerson: {
+      what: 'The work took more turns than allowed.',
+      next: 'Read how far it came; raise limits.maxTurns or ask for less.',
+    },
+    forModel: 'No turns are left. Answer with what you have, and say what is missing.',
+  },
+  BUDGET_EXCEEDED: {
+    forDeveloper: 'A limit that you set yourself on tokens, money, requests or tool calls is reached.',
+    forPerson: {
+      what: 'The work used up what it was allowed: {message}.',
+      next: 'Read how far it came; raise that limit or ask for less.',
+    },
+    forModel: 'The budget is used up. Answer with what you have, and say what is missing.',
+  },
+  ENDLESS_LOOP: {
+    forDeveloper: 'The model repeated the same calls with the same results, also after it was told.',
+    forPerson: {
+      what: 'The model went round in circles: {message}.',
+      next: 'Make the tool say why a repeated call cannot help, or set its "repeats" if it should.',
+    },
+    forModel:
+      'You repeat yourself without progress: {message}. Do something else, or answer with what you have.',
+  },
+  INVALID_STATE: {
+    forDeveloper: 'Something arrived that has no meaning in the state the run is in; the state is unchanged.',
+    forPerson: {
+      what: 'That cannot be done now: {message}.',
+      next: 'Look at the state of the run first.',
+    },
+    forModel: 'That cannot be done now: {message}.',
+  },
+  HOOK_FAILED: {
+    forDeveloper: 'A hook threw, hung or answered with nonsense. A guardrail that fails means no.',
+    forPerson: {
+      what: 'A check or an extension of this program failed: {message}.',
+      next: 'Mend or remove that hook, then resume.',
+    },
+    forModel: 'A check failed, so this is not allowed: {message}.',
+  },
+  HOOK_TERMINATED: {
+    forDeveloper: 'A hook ended the run or the step on purpose.',
+    forPerson: {
+      what: 'A rule of this program stopped the work: {message}.',
+      next: 'Ask for something that the rule allows.',
+    },
+    forModel: 'A rule does not allow this: {message}. Do not try to get around it.',
   },
   STORAGE_NOT_FOUND: {
     forDeveloper: 'The file, database or record does not exist or cannot be opened.',

@@ -83,7 +83,7 @@ function findSpent(
   const limit = spentLimit(ledger, limits);
   if (limit !== undefined) {
     const message = `The next texts were not sent to ${provider} (${name}): the bound ${limit} (${limits[limit]}) is reached`;
-    return createFailure('QUOTA_EXCEEDED', { ...facts, message, hint, context: { limit } });
+    return createFailure('BUDGET_EXCEEDED', { ...facts, message, hint, context: { limit } });
   }
   if (leftMs > 0) return undefined;
   const message = `The next texts were not sent to ${provider} (${name}): the deadline of ${deadlineMs} ms has passed`;

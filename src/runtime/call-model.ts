@@ -1,16 +1,15 @@
 import type { Clock, Random } from '../base/clock.ts';
-import { isRecord } from '../base/json.ts';
-import { configError } from '../errors/config-error.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import { checkRequest } from '../model/check-request.ts';
 import { emptyPartial } from '../model/model.ts';
 import type { Model, ModelResponse, ModelResult } from '../model/model.ts';
 import type { ModelRequest } from '../model/request.ts';
+import type { CallReport } from '../resilience/call-report.ts';
 import { runAttempts } from './attempt-loop.ts';
 import { resolveLoopOptions, resolveTimeouts } from './call-policy.ts';
 import type { CallPolicy } from './call-policy.ts';
-import type { CallReport } from './call-report.ts';
 import type { LoopEvent } from './call-target.ts';
+import { checkModels } from './check-models.ts';
 import { checkCallOptions } from './check-options.ts';
 import { createDelivery } from './delivery.ts';
 import type { DeliveryEvent } from './delivery.ts';
@@ -71,22 +70,10 @@ export async function callModel(
 }
 
 function checkChain(models: Model | readonly Model[], request: ModelRequest): readonly Model[] {
-  const chain: readonly unknown[] = Array.isArray(models) ? models : [models];
-  if (chain.length === 0)
-    throw configError('Cannot call a model: the list of models is empty. Hand in at least one.');
+  const chain = checkModels(models);
   for (const model of chain) {
-    if (!isModel(model)) throw configError(notAModel);
     const failure = checkRequest(model, request);
     if (failure !== undefined) throw RerailError.from(failure);
   }
-  return chain as readonly Model[]; // Each was looked at.
-}
-
-const notAModel =
-  "Cannot call a model: what was handed in is not a model with call, quotaKey and capabilities. Make one with a provider, as in openai('gpt-5.2'), or by its name with resolveModel().";
-
-/** Whoever has no types may hand in a name, or an AI SDK's model. */
-function isModel(value: unknown): value is Model {
-  if (!isRecord(value) || typeof value['call'] !== 'function') return false;
-  return typeof value['quotaKey'] === 'string' && isRecord(value['capabilities']);
+  return chain;
 }

@@ -1,15 +1,14 @@
 import type { Clock, Random } from '../base/clock.ts';
 import type { Failure } from '../errors/failure.ts';
-import type { AttemptCharge, LedgerLimits } from '../resilience/ledger.ts';
+import type { Asked } from '../resilience/call-failures.ts';
+import type { Charge, RecoveryEvent } from '../resilience/call-progress.ts';
+import type { CallReport } from '../resilience/call-report.ts';
+import type { LedgerLimits } from '../resilience/ledger.ts';
 import type { RetryPolicy } from '../resilience/retry-policy.ts';
-import type { CallRecovery, CallReport } from './call-report.ts';
 import type { Gates } from './gates.ts';
 
 /** Something that can be tried: a model, told apart from the way it is spoken to. */
-export interface CallTarget<Value> {
-  readonly provider: string;
-  readonly name: string;
-  readonly quotaKey: string;
+export interface CallTarget<Value> extends Asked {
   /** One attempt. Must not reject, and must end within `leftMs`. */
   readonly attempt: (context: AttemptContext) => Promise<Attempted<Value>>;
 }
@@ -24,7 +23,7 @@ export interface AttemptContext {
 /** The end of one attempt. `canSplice`: the next attempt at the same target can go on where this one broke off. */
 export type Attempted<Value> = {
   readonly value: Value;
-  readonly charge: Pick<AttemptCharge, 'inputTokens' | 'outputTokens' | 'costUsd'>;
+  readonly charge: Charge;
 } & (
   | { readonly type: 'success' }
   | {
@@ -47,13 +46,7 @@ export type LoopEvent =
       readonly isProbe: boolean;
     }
   | { readonly type: 'failure'; readonly attempt: number; readonly failure: Failure }
-  | {
-      readonly type: 'recovery';
-      readonly failure: Failure;
-      readonly recovery: CallRecovery | 'give-up';
-      readonly reason: string;
-      readonly delayMs?: number;
-    }
+  | RecoveryEvent
   | {
       readonly type: 'breaker-changed';
       readonly provider: string;

@@ -11,7 +11,7 @@ import type { ModelRequest } from '../model/request.ts';
 import type { StreamPart } from '../model/stream-part.ts';
 import type { Timeouts } from '../model/timeouts.ts';
 import { isTrustedCall } from '../model/trusted-calls.ts';
-import { cancelledFailure } from './call-failures.ts';
+import { cancelledFailure } from '../resilience/call-failures.ts';
 
 interface GuardedOptions extends AttemptOptions {
   readonly timeouts: Timeouts;

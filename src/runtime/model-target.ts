@@ -1,12 +1,13 @@
 import type { Clock } from '../base/clock.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
+import { beginsAnew, joinContinuation, mayBeginAnew } from '../model/join-continuation.ts';
 import type { Model, ModelResponse, PartialResult } from '../model/model.ts';
 import type { ModelRequest } from '../model/request.ts';
 import type { StreamPart } from '../model/stream-part.ts';
 import type { Timeouts } from '../model/timeouts.ts';
 import type { Attempted, CallTarget } from './call-target.ts';
-import { beginsAnew, continuableText, joinContinuation, mayBeginAnew } from './continuation.ts';
+import { continuableText } from './continuation.ts';
 import type { Delivery } from './delivery.ts';
 import { guardAttempt } from './guard-attempt.ts';
 

@@ -167,7 +167,7 @@ describe('callEmbedding() and its bounds', () => {
       policy: { limits },
     });
     expect(outcome).toMatchObject({
-      failure: { code: 'QUOTA_EXCEEDED', origin: 'embedding', context: { limit } },
+      failure: { code: 'BUDGET_EXCEEDED', origin: 'embedding', context: { limit } },
       done: { vectors: [{}, {}, {}] },
       ledger: { requests: 3 },
     });

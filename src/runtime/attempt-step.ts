@@ -1,0 +1,187 @@
+import type { Failure } from '../errors/failure.ts';
+import type { Health } from '../resilience/breaker.ts';
+import { cancelledFailure, closedOffFailure } from '../resilience/call-failures.ts';
+import { chargeEnd } from '../resilience/call-progress.ts';
+import type { AttemptSituation, StepEnd } from '../resilience/call-progress.ts';
+import { decideNext } from '../resilience/decide.ts';
+import type { Decision } from '../resilience/decide.ts';
+import type { Entry, Gate } from '../resilience/gate.ts';
+import { spentLimit } from '../resilience/ledger.ts';
+import { recoveryRoutes } from '../resilience/recovery-routes.ts';
+import type { Attempted, CallTarget, LoopOptions } from './call-target.ts';
+
+/**
+ * One step of a call: waits at the gate, makes the attempt, and decides what follows, by the real clock, chance and gate. It
+ * repeats nothing itself; what it decided is for `advance` to follow. Rejects only for a defect, ours or a listener's.
+ */
+export async function performStep<Value>(
+  target: CallTarget<Value>,
+  situation: AttemptSituation,
+  options: LoopOptions,
+): Promise<StepEnd<Value>> {
+  const gate = options.gates.gateOf(target.quotaKey);
+  const enterMs = options.clock.monotonicMs();
+  const step: Step = { target, situation, options, gate, enterMs, dueMs: enterMs + situation.leftMs };
+  if (situation.tooEarly !== undefined) return notAdmitted(step, situation.tooEarly);
+  const entered = enter(step);
+  const entry = entered instanceof Promise ? await entered : entered;
+  if (entry.type === 'aborted') return notAdmitted(step, cancelledFailure(target));
+  if (entry.type !== 'admitted') return notAdmitted(step, closedOffFailure(target, entry));
+
+  const startMs = entered === entry ? enterMs : options.clock.monotonicMs();
+  const breaker = gate.breaker();
+  const { attempt, tries } = situation;
+  let attempted: Attempted<Value>;
+  try {
+    const { provider, name: model } = target;
+    options.onEvent?.({ type: 'attempt-started', attempt, provider, model, isProbe: entry.isProbe });
+    attempted = await target.attempt({ attempt, leftMs: leftOf(step) });
+  } catch (error) {
+    // A defect, of ours or of a listener, must not keep its place at the gate for ever.
+    entry.leave({ health: 'none', isSuccess: false, retries: tries });
+    throw error;
+  }
+  return endOf(step, attempted, { entry, startMs, breaker });
+}
+
+interface Step {
+  readonly target: CallTarget<unknown>;
+  readonly situation: AttemptSituation;
+  readonly options: LoopOptions;
+  readonly gate: Gate;
+  readonly enterMs: number;
+  readonly dueMs: number;
+}
+
+/** What is left of the deadline. */
+function leftOf({ options, dueMs }: Step): number {
+  return Math.max(0, dueMs - options.clock.monotonicMs());
+}
+
+/** The target could not be asked, or nobody wants the answer any more. */
+function notAdmitted(step: Step, failure: Failure): Extract<StepEnd<never>, { type: 'failure' }> {
+  const { clock } = step.options;
+  const isCancelled = failure.code === 'CANCELLED';
+  const isEnd = isCancelled || !step.situation.hasNextModel || leftOf(step) <= 0;
+  const type = isEnd ? 'give-up' : 'fall-back';
+  const reason = isCancelled ? 'the caller cancelled it' : failure.message;
+  const { retryAfterMs } = failure;
+  return {
+    type: 'failure',
+    failure,
+    canSplice: false,
+    decision: retryAfterMs === undefined ? { type, reason } : { type, reason, resumeAfterMs: retryAfterMs },
+    wasAdmitted: false,
+    charge: {},
+    isProbe: false,
+    waitedMs: clock.monotonicMs() - step.enterMs,
+    durationMs: 0,
+    wallMs: clock.wallMs(),
+  };
+}
+
+/** An open breaker sends a call on to the next model at once; without one it is worth a wait. */
+function enter({ target, situation, options, gate }: Step): Entry | Promise<Entry> {
+  const { retry, signal, onEvent } = options;
+  const { leftMs, hasNextModel } = situation;
+  const longestMs = retry.maxAttempts === Infinity ? leftMs : Math.min(retry.maxWaitMs, leftMs);
+  const entry = gate.enter({
+    signal,
+    // Where another model could answer, half of the time is left for it.
+    maxPlaceWaitMs: hasNextModel ? leftMs / 2 : leftMs,
+    maxBreakerWaitMs: hasNextModel ? 0 : longestMs,
+  });
+  if (!(entry instanceof Promise) || gate.breaker() === 'closed' || hasNextModel) return entry;
+  try {
+    onEvent?.({ type: 'breaker-awaited', provider: target.provider, model: target.name });
+  } catch (error) {
+    void leaveLate(entry, situation.tries);
+    throw error;
+  }
+  return entry;
+}
+
+/** Nobody waits any more, but the gate does not know: whoever is let in must leave. */
+async function leaveLate(entry: Promise<Entry>, retries: number): Promise<void> {
+  const late = await entry;
+  if (late.type === 'admitted') late.leave({ health: 'none', isSuccess: false, retries });
+}
+
+interface Inside {
+  readonly entry: Extract<Entry, { type: 'admitted' }>;
+  readonly startMs: number;
+  /** As it was before the attempt. */
+  readonly breaker: BreakerType;
+}
+
+type BreakerType = ReturnType<Gate['breaker']>;
+
+/** Leaves the gate, tells what came of the attempt, and decides. */
+function endOf<Value>(
+  step: Step,
+  attempted: Attempted<Value>,
+  { entry, startMs, breaker }: Inside,
+): StepEnd<Value> {
+  const { clock, onEvent } = step.options;
+  const { attempt, tries } = step.situation;
+  const { value, charge } = attempted;
+  const { isProbe } = entry;
+  const waitedMs = startMs - step.enterMs;
+  if (attempted.type === 'success') {
+    entry.leave({ health: 'working', isSuccess: true, retries: tries });
+    const durationMs = clock.monotonicMs() - startMs;
+    tellBreaker(step, breaker);
+    return { type: 'success', value, charge, isProbe, waitedMs, durationMs, wallMs: clock.wallMs() };
+  }
+  const { failure, canSplice } = attempted;
+  entry.leave({ health: healthOf(failure), isSuccess: false, failure, retries: tries });
+  const durationMs = clock.monotonicMs() - startMs;
+  onEvent?.({ type: 'failure', attempt, failure });
+  tellBreaker(step, breaker);
+  const decision = decide(step, attempted);
+  const end = { charge, isProbe, waitedMs, durationMs, wallMs: clock.wallMs() };
+  return { type: 'failure', failure, value, canSplice, decision, wasAdmitted: true, ...end };
+}
+
+/** Whatever was answered shows that the provider works, a refusal too; what a person must mend shows nothing. */
+function healthOf(failure: Failure): Health {
+  const { isOutage, isOurs } = recoveryRoutes[failure.code];
+  if (isOurs === true || failure.context['listener'] === 'slow') return 'none';
+  if (!isOutage) return failure.phase === 'connect' ? 'none' : 'working';
+  return failure.retryable ? 'down' : 'none';
+}
+
+function tellBreaker({ options, gate, target }: Step, from: BreakerType): void {
+  const to = gate.breaker();
+  if (from !== to) options.onEvent?.({ type: 'breaker-changed', provider: target.provider, from, to });
+}
+
+type FailedAttempt = Extract<Attempted<unknown>, { type: 'failure' }>;
+
+function decide(step: Step, { failure, charge, isFinal }: FailedAttempt): Decision {
+  const { situation, gate, options } = step;
+  const { retry, fallBackOnFilter, limits, random } = options;
+  return decideNext(
+    {
+      failure,
+      attempts: situation.tries + 1,
+      sameCodeBefore: situation.codes[failure.code] ?? 0,
+      leftMs: leftOf(step),
+      drawn: random(),
+      spendRetry: () => gate.spendRetry() || throttle(step, failure),
+      hasNextModel: situation.hasNextModel,
+      isFinal,
+      spentLimit: spentLimit(chargeEnd(situation.ledger, charge, failure), limits),
+    },
+    { retry, fallBackOnFilter },
+  );
+}
+
+/** A patient call does not give up when the budget is spent: it waits its turn to be the single probe. */
+function throttle(step: Step, failure: Failure): boolean {
+  if (step.options.retry.maxAttempts !== Infinity) return false;
+  const from = step.gate.breaker();
+  step.gate.throttle(failure);
+  tellBreaker(step, from);
+  return true;
+}
