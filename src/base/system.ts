@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { assert } from './assert.ts';
 import type { Cancel, Clock, Random } from './clock.ts';
 import { createCoarseTimers } from './coarse-timers.ts';
@@ -20,6 +21,9 @@ export const systemClock: Clock = {
 
 /** The machine's own randomness. Not for secrets. */
 export const systemRandom: Random = () => Math.random();
+
+/** A name that nobody else has. */
+export const systemId = (): string => randomUUID();
 
 const coarseTimers = createCoarseTimers({
   nowMs: () => performance.now(),

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { printableJson } from '../base/printable.ts';
 import { faultNames, faultRow } from '../chaos/faults/fault-table.ts';
 import { startChaosServer } from '../chaos/server.ts';
 import type { ChaosServer } from '../chaos/server.ts';
@@ -7,7 +8,6 @@ import type { ChaosFlags } from './chaos-flags.ts';
 import { renderAddresses, renderRequest, renderSummary } from './chaos-report.ts';
 import type { CliIo } from './io.ts';
 import { createScreen, layoutRows } from './layout.ts';
-import { printableJson } from './printable.ts';
 import { quote, usageError } from './usage-error.ts';
 
 /** What the command needs besides the command line. */

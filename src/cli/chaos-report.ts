@@ -1,9 +1,9 @@
+import { printable } from '../base/printable.ts';
 import type { ChaosCounters } from '../chaos/counting.ts';
 import type { RecordedRequest } from '../chaos/records.ts';
 import type { ChaosServer } from '../chaos/server.ts';
 import { layoutRows } from './layout.ts';
 import type { Screen } from './layout.ts';
-import { printable } from './printable.ts';
 
 /** Where it listens, and what to set so that a program goes there. */
 export function renderAddresses(server: ChaosServer, screen: Screen): string {

@@ -1,20 +1,26 @@
-// Table: the calls of `rerail demo`, each with the way in which its provider misbehaves.
+// Table: the runs of `rerail demo`, each with what goes wrong in it.
 
-import type { FaultEntry } from '../chaos/schedule.ts';
+import type { FaultSchedule } from '../chaos/schedule.ts';
 import type { ChaosServer } from '../chaos/server.ts';
 import type { Model } from '../model/model.ts';
+import type { Tool } from '../model/tool.ts';
 import { anthropic } from '../providers/anthropic/anthropic.ts';
-import { gemini } from '../providers/gemini/gemini.ts';
-import { openaiCompatible } from '../providers/openai-compatible/openai-compatible.ts';
 import { openai } from '../providers/openai/openai.ts';
+import type { Shop } from './demo-shop.ts';
 
-/** One call: what is asked of whom, and what goes wrong. */
+/** One run of an agent: what is asked of it, and what goes wrong. */
 export interface Act {
   readonly title: string;
-  /** What each request meets, in order; null is a good answer. */
-  readonly faults: readonly (FaultEntry | null)[];
+  /** What is made to go wrong, and where; everything else is decided while one watches. */
+  readonly staged: string;
+  readonly faults: FaultSchedule;
   readonly models: (server: ChaosServer) => readonly Model[];
+  readonly tools: (shop: Shop) => readonly Tool[];
+  /** Whether weather and refund do their work and never answer. */
+  readonly hasDeafTools?: true;
   readonly prompt: string;
+  /** What a person says where the run asks for one. */
+  readonly answer?: 'yes';
   /** What a plain loop around an SDK makes of it. */
   readonly without: string;
 }
@@ -26,65 +32,80 @@ const viaAnthropic = (server: ChaosServer): Model =>
   anthropic('claude-sonnet-5', { baseURL: server.baseURL('anthropic'), apiKey });
 const viaOpenAI = (server: ChaosServer): Model =>
   openai('gpt-5.2', { baseURL: server.baseURL('openai-responses'), apiKey });
-const viaGemini = (server: ChaosServer): Model =>
-  gemini('gemini-2.5-flash', { baseURL: server.baseURL('gemini'), apiKey });
-/** A server of one's own that continues an answer from its text. */
-const viaOwnServer = (server: ChaosServer): Model =>
-  openaiCompatible({
-    name: 'own-server',
-    baseURL: server.baseURL('openai-chat'),
-    capabilities: { continuation: 'prefill' },
-    dialect: { continuation: 'plain' },
-  })('some-model');
 
 export const acts: readonly Act[] = [
   {
     title: 'The connection breaks in the middle of the answer',
-    faults: ['reset-mid-stream', null],
+    staged: 'the server resets the stream of its second answer',
+    faults: { script: [null, 'reset-mid-stream'] },
     models: (server) => [viaAnthropic(server)],
-    prompt: 'What is Rerail?',
+    tools: ({ findOrder }) => [findOrder],
+    prompt: 'Find order 17',
     without: 'half an answer, shown as if it were one',
   },
   {
-    title: 'The stream just ends, at a server that can continue it',
-    faults: ['close-without-length', null],
-    models: (server) => [viaOwnServer(server)],
-    prompt: 'What is a failure here?',
-    without: 'half an answer: to HTTP this looks like success',
+    title: 'Overloaded, twice, between two tool calls',
+    staged: 'the server answers requests 2 and 3 with 529',
+    faults: { script: [null, 'overloaded', 'overloaded'] },
+    models: (server) => [viaAnthropic(server)],
+    tools: ({ findOrder, refund }) => [findOrder, refund],
+    prompt: 'Find order 18, then refund order 18',
+    without: 'the run dies, or starts over with the first tool',
   },
   {
-    title: 'Too many requests: the provider asks for 600 ms',
-    faults: [{ name: 'rate-limit', retryAfter: 0.6, form: 'ms' }, null],
-    models: (server) => [viaOpenAI(server)],
-    prompt: 'Why did you wait?',
-    without: 'the next request too early, and another refusal',
-  },
-  {
-    title: 'A 429 again, but this time the account is empty',
-    faults: ['quota', null],
-    models: (server) => [viaOpenAI(server), viaGemini(server)],
-    prompt: 'What is a fallback?',
+    title: 'A 429 in the middle of the run: the account is empty',
+    staged: 'the server tells the second request that the quota is used up',
+    faults: { script: [null, 'quota'] },
+    models: (server) => [viaOpenAI(server), viaAnthropic(server)],
+    tools: ({ findOrder, refund }) => [findOrder, refund],
+    prompt: 'Find order 19, then refund order 19',
     without: 'three more requests that can only fail',
   },
   {
-    title: 'A good answer with nothing in it',
-    faults: ['empty-answer', null],
-    models: (server) => [viaGemini(server)],
-    prompt: 'What does a breaker do?',
-    without: 'an empty text, called a success',
+    title: 'The model garbles the arguments of a refund',
+    staged: 'the server cuts the arguments of the first call in half',
+    faults: { script: ['truncated-tool-arguments'] },
+    models: (server) => [viaOpenAI(server)],
+    tools: ({ refund }) => [refund],
+    prompt: 'Refund order 20 for $30',
+    without: 'a crash in JSON.parse, or a refund with {} for arguments',
   },
   {
-    title: 'The provider takes the request and never answers',
-    faults: ['header-hang', null],
+    title: 'Deaf tools: reading is tried again, paying is looked up',
+    staged: 'get_weather never answers its first call; refund pays and never answers',
+    faults: { script: [] },
     models: (server) => [viaAnthropic(server)],
-    prompt: 'What is a broken stream?',
-    without: 'five minutes of silence',
+    tools: ({ weather, refund }) => [weather, refund],
+    hasDeafTools: true,
+    prompt: 'What is the weather in Oslo? Then refund order 21 for $30',
+    without: 'a run that hangs, or order 21 refunded twice',
   },
   {
-    title: 'The key is wrong',
-    faults: ['auth'],
+    title: 'The model makes the same call for ever',
+    staged: 'the server makes every answer the same tool call; the bounds are 2, 3 and 4 calls here',
+    faults: { script: ['tool-loop'], repeat: true },
     models: (server) => [viaAnthropic(server)],
-    prompt: 'Hello',
-    without: 'a stack trace, or three more requests with the same key',
+    tools: ({ searchOrders }) => [searchOrders],
+    prompt: 'Search the orders of last week',
+    without: 'the same call until the money runs out',
+  },
+  {
+    title: 'Come back in an hour, says the provider',
+    staged: 'the server answers the second request with 429 and retry-after: 3600',
+    faults: { script: [null, { name: 'rate-limit', retryAfter: 3600 }] },
+    models: (server) => [viaAnthropic(server)],
+    tools: ({ findOrder, refund }) => [findOrder, refund],
+    prompt: 'Find order 22, then refund order 22',
+    without: 'three requests within seconds, and the run is lost',
+  },
+  {
+    title: 'A refund that a person must allow',
+    staged: 'nothing goes wrong; the tool asks before every call',
+    faults: { script: [] },
+    models: (server) => [viaOpenAI(server)],
+    tools: ({ refundOnApproval }) => [refundOnApproval],
+    prompt: 'Refund order 23 for $30',
+    answer: 'yes',
+    without: 'a process that must stay up until somebody answers',
   },
 ];

@@ -1,125 +1,144 @@
+import type { RunOutcome } from '../agent/run-outcome.ts';
 import { startChaosServer } from '../chaos/server.ts';
 import type { ChaosServer } from '../chaos/server.ts';
-import { renderFailure } from '../errors/render-failure.ts';
-import { callModel } from '../runtime/call-model.ts';
-import type { CallEvent, CallOutcome } from '../runtime/call-model.ts';
+import { createAgent } from '../runtime/create-agent.ts';
 import { createGates } from '../runtime/gates.ts';
 import { acts } from './demo-acts.ts';
 import type { Act } from './demo-acts.ts';
+import { createTeller, outcomeRows } from './demo-lines.ts';
+import { doubledRefunds, openBooks, openShop } from './demo-shop.ts';
+import type { Books } from './demo-shop.ts';
 import type { CliIo } from './io.ts';
 import { createScreen, layoutRows } from './layout.ts';
 import type { Row, Screen } from './layout.ts';
-import { printable } from './printable.ts';
 import { wrap } from './wrap.ts';
 
 const columns = { indent: 3, labelWidth: 11 } as const;
 
 /** Short enough to watch; everything else is as it is by default. */
 const policy = {
-  retry: { baseDelayMs: 150, deadlineMs: 20_000 },
-  timeouts: { headersMs: 1500, totalMs: 10_000 },
+  retry: { baseDelayMs: 250, deadlineMs: 20_000 },
+  timeouts: { headersMs: 5000, totalMs: 10_000 },
+  loop: { nudgeAt: 2, withdrawAt: 3, stopAt: 4 },
 } as const;
 
+/** Slow enough to follow: how long the server takes to begin an answer, and between two pieces of it. */
+const watchable = { latencyMs: 200, chunkDelayMs: 20 } as const;
+
 /**
- * `rerail demo`: calls over real sockets to a provider that misbehaves on purpose, answered by the embedded model. Each line is
- * written when it happens.
+ * `rerail demo`: an agent with tools, over real sockets, at a provider that misbehaves on purpose; the embedded model answers.
+ * Each line is written when it happens.
  */
-export async function runDemo(io: CliIo): Promise<void> {
+export async function runDemo(
+  io: CliIo,
+  { latencyMs, chunkDelayMs }: { readonly latencyMs: number; readonly chunkDelayMs: number } = watchable,
+): Promise<void> {
   const screen = createScreen(io);
   const say = (...lines: readonly string[]): void => {
     if (lines.length > 0) io.stdout.write(`${lines.join('\n')}\n`);
   };
-  say(
-    screen.paint('title', `Rerail: ${acts.length} model calls, and a provider that misbehaves on purpose`),
-    '',
-    ...wrap(opening, screen.width),
-  );
-  const server = await startChaosServer();
+  say(...title(`Rerail: ${acts.length} runs of an agent, and a provider that misbehaves on purpose`, screen));
+  say('', ...wrap(opening, screen.width));
+  const server = await startChaosServer({ latencyMs, chunkDelayMs });
+  const books = openBooks();
   try {
-    let recovered = 0;
+    let overcome = 0;
     for (const [index, act] of acts.entries()) {
-      say('', `${index + 1}  ${screen.paint('title', act.title)}`);
-      const outcome = await play(act, server, (rows) => say(...layoutRows(rows, { ...screen, ...columns })));
-      recovered += outcome.report.recoveries.length;
-      say(...layoutRows(ending(act, outcome), { ...screen, ...columns }));
+      say('', ...title(`${index + 1}  ${act.title}`, screen));
+      const show = (rows: readonly Row[]): void => say(...layoutRows(rows, { ...screen, ...columns }));
+      overcome += await play(act, { server, books, show });
     }
-    say('', ...closing(server, recovered, screen), '', screen.paint('title', 'Type next'));
-    say(...nextCommands(io.command).map((line) => `  ${line}`));
+    say('', ...closing({ server, books, overcome }, screen), '', screen.paint('title', 'Type next'));
+    say(...nextCommands(io.command, screen));
   } finally {
     await server.close();
   }
 }
 
 const opening =
-  'The calls go over real sockets to a server on this machine that breaks as providers do; the embedded model answers, so no key and no network is needed. Nothing is played back: each decision is made as you watch.';
+  'The agent runs its tools in this process and asks its models over real sockets, at a server on this machine that breaks as providers do. The embedded model answers there, so no key and no network is needed. What goes wrong is staged and named; what is done about it is decided as you watch.';
 
-function nextCommands(command: string): readonly string[] {
-  return [
-    `${command} tour             seven failures that are easily misread`,
-    `${command} chaos serve      the same provider, for your own agent`,
-    `${command} classify --help  what one failed call of yours means`,
-  ];
+function title(text: string, { width, paint }: Screen): readonly string[] {
+  return wrap(text, width).map((line) => paint('title', line));
 }
 
-async function play(
-  act: Act,
-  server: ChaosServer,
-  say: (rows: readonly Row[]) => void,
-): Promise<CallOutcome> {
-  server.setFaults({ script: act.faults });
-  let shown = '';
-  return callModel(
-    act.models(server),
-    { messages: [{ role: 'user', content: act.prompt }] },
-    {
-      policy,
-      // Its own, so that one act does not open the breaker of the next.
-      gates: createGates(),
-      onEvent: (event) => {
-        if (event.type === 'text-delta') shown += event.text;
-        say(rowsOf(event, shown));
-        if (event.type === 'text-retracted') shown = shown.slice(0, event.keep);
-      },
-    },
-  );
+interface Stage {
+  readonly server: ChaosServer;
+  readonly books: Books;
+  readonly show: (rows: readonly Row[]) => void;
 }
 
-function rowsOf(event: CallEvent, shown: string): readonly Row[] {
-  switch (event.type) {
-    case 'attempt-started':
-      return [{ label: `attempt ${event.attempt}`, text: `${event.provider}, ${event.model}` }];
-    case 'failure':
-      return [
-        ...(shown === '' ? [] : [{ label: 'shown', text: `“${printable(shown)}”` }]),
-        { label: 'failure', text: event.failure.code, style: 'failure' },
-      ];
-    case 'recovery':
-      return [
-        {
-          label: event.recovery === 'give-up' ? 'end' : 'recovery',
-          text: `${event.recovery}: ${printable(event.reason)}`,
-          ...(event.recovery === 'give-up' ? {} : { style: 'recovery' as const }),
-        },
-      ];
-    case 'text-retracted': {
-      const kept = event.keep === 0 ? 'all of it' : `all but the first ${event.keep} characters`;
-      return [{ label: '', text: `what was shown is taken back: ${kept}`, style: 'recovery' }];
-    }
-    default:
-      return [];
+/** Plays one act. Returns how many failures were overcome in it. */
+async function play(act: Act, { server, books, show }: Stage): Promise<number> {
+  server.setFaults(act.faults);
+  const requestsBefore = server.counters().requests;
+  const callsBefore = new Map(books.calls);
+  show([
+    { label: 'staged', text: act.staged },
+    { label: 'asked', text: `“${act.prompt}”` },
+  ]);
+  const agent = createAgent({
+    name: 'shop',
+    model: act.models(server),
+    tools: act.tools(openShop(books, { isDeaf: act.hasDeafTools === true })),
+    policy,
+    // Its own, so that one act does not open the breaker of the next.
+    gates: createGates(),
+  });
+  const tell = createTeller();
+  const onEvent = (event: Parameters<typeof tell>[0]): void => show(tell(event));
+  let outcome: RunOutcome = await agent.run(act.prompt, { onEvent });
+  show(outcomeRows(outcome));
+  if (outcome.type === 'suspended' && act.answer !== undefined) {
+    show([{ label: 'person', text: `${act.answer}, and the run is resumed` }]);
+    outcome = await agent.resume(outcome.runId, { answer: act.answer, onEvent });
+    show(outcomeRows(outcome));
   }
+  const requests = server.counters().requests - requestsBefore;
+  show([
+    { label: 'counted', text: countedText(requests, callsSince(callsBefore, books)) },
+    { label: 'without', text: act.without },
+  ]);
+  return outcome.recoveries.length;
 }
 
-function ending(act: Act, outcome: CallOutcome): readonly Row[] {
-  const result: Row =
-    outcome.type === 'success'
-      ? { label: 'answer', text: `“${printable(outcome.result.text)}”` }
-      : { label: 'told', text: renderFailure(outcome.failure, 'person', { retrying: false }) };
-  return [result, { label: 'without', text: act.without }];
+function callsSince(before: ReadonlyMap<string, number>, { calls }: Books): ReadonlyMap<string, number> {
+  const since = [...calls].map(([name, count]) => [name, count - (before.get(name) ?? 0)] as const);
+  return new Map(since.filter(([, count]) => count > 0));
 }
 
-function closing(server: ChaosServer, recovered: number, screen: Screen): readonly string[] {
-  const { requests } = server.counters();
-  const line = `${recovered} failures overcome with ${requests} requests in all, counted at the server; what could not be mended was told in a sentence.`;
-  return wrap(line, screen.width).map((text) => screen.paint('recovery', text));
+function countedText(requests: number, calls: ReadonlyMap<string, number>): string {
+  const ran = [...calls].map(([name, count]) => `${name} ran ${times(count)}`);
+  return [`${requests} requests`, ...ran].join(', ');
+}
+
+function times(count: number): string {
+  if (count === 1) return 'once';
+  return count === 2 ? 'twice' : `${count} times`;
+}
+
+type Totals = Pick<Stage, 'server' | 'books'> & { readonly overcome: number };
+
+function closing({ server, books, overcome }: Totals, { width, paint }: Screen): readonly string[] {
+  const { requests, faultsDelivered } = server.counters();
+  const { refunds } = books;
+  const line = `${overcome} failures overcome. Counted at the server: ${requests} requests, ${faultsDelivered} of them met with a fault. Counted in the shop: ${refunds.length} refunds, ${doubledRefunds(books)} of them doubled.`;
+  return wrap(line, width).map((text) => paint('recovery', text));
+}
+
+const next = [
+  ['tour', 'seven failures that are easily misread'],
+  ['chaos serve', 'the same provider, for your own agent'],
+  ['classify --help', 'what one failed call of yours means'],
+] as const;
+
+/** Beside each other where there is room, else below each other. */
+function nextCommands(command: string, screen: Screen): readonly string[] {
+  const rows = next.map(([name, text]) => ({ line: `${command} ${name}`, text }));
+  const labelWidth = Math.max(...rows.map(({ line }) => line.length)) + 2;
+  const isWide = rows.every(({ text }) => 2 + labelWidth + text.length <= screen.width);
+  return rows.flatMap(({ line, text }) => {
+    if (isWide) return [`  ${line.padEnd(labelWidth)}${text}`];
+    return [`  ${line}`, ...wrap(`    ${text}`, screen.width)];
+  });
 }

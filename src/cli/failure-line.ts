@@ -1,9 +1,10 @@
+import { printable } from '../base/printable.ts';
 import { redact } from '../base/redact.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
+import { printableFailure } from '../errors/printable-failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import type { CliIo } from './io.ts';
-import { printable, printableFailure } from './printable.ts';
 
 /** Whatever was thrown and nobody caught, as a failure. What is none of ours is a defect. */
 export function failureAtTop(thrown: unknown): Failure {

@@ -1,7 +1,7 @@
+import { printable } from '../base/printable.ts';
 import { redact } from '../base/redact.ts';
 import { readProperty } from '../errors/classify/safe-read.ts';
 import type { CliIo } from './io.ts';
-import { printable } from './printable.ts';
 import { quote, usageError } from './usage-error.ts';
 
 /** Where a paste comes from. */

@@ -1,14 +1,15 @@
+import { printableJson } from '../base/printable.ts';
 import { failureTraits } from '../errors/codes.ts';
 import type { Severity } from '../errors/codes.ts';
 import type { FailureDocument } from '../errors/failure-document.ts';
 import { severityOf } from '../errors/failure.ts';
 import type { Failure, ProviderFacts } from '../errors/failure.ts';
+import { printableFailure } from '../errors/printable-failure.ts';
 import { renderFailure, renderWait } from '../errors/render-failure.ts';
 import type { Audience } from '../errors/render-failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import { layoutRows } from './layout.ts';
 import type { Row, Screen } from './layout.ts';
-import { printableFailure, printableJson } from './printable.ts';
 
 /** What `--json` prints. */
 export interface ClassifyReport {

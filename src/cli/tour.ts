@@ -1,10 +1,11 @@
+import { printable } from '../base/printable.ts';
 import { classifyProviderFailure } from '../errors/classify-provider-failure.ts';
 import type { Failure } from '../errors/failure.ts';
+import { printableFailure } from '../errors/printable-failure.ts';
 import { renderFailure, renderWait } from '../errors/render-failure.ts';
 import { layoutRows } from './layout.ts';
 import type { Row, Screen } from './layout.ts';
 import { toProviderInput } from './observation.ts';
-import { printable, printableFailure } from './printable.ts';
 import { tourSamples } from './tour-samples.ts';
 import type { TourSample } from './tour-samples.ts';
 import { wrap } from './wrap.ts';

@@ -23,7 +23,9 @@ interface Settling {
 export function settle(assembled: Assembled, settling: Settling): ModelResponse {
   const partial = toPartial(assembled, settling.price);
   if (settling.failure !== undefined) return { type: 'failure', failure: settling.failure, partial };
-  const fault = findFinishFault(partial) ?? findContentFault(partial, assembled.unfinishedCalls);
+  const fault =
+    findFinishFault(partial, assembled.unfinishedCalls) ??
+    findContentFault(partial, assembled.unfinishedCalls);
   if (fault !== undefined) return { type: 'failure', failure: toFailure(fault, partial, settling), partial };
   return { type: 'success', result: partial as ModelResult }; // findFinishFault has seen that it has a finish.
 }
@@ -70,13 +72,23 @@ function toFailure(fault: Fault, partial: PartialResult, { provider, model }: Se
 }
 
 /** What the way it ended says about it. */
-function findFinishFault({ finish, text }: PartialResult): Fault | undefined {
+function findFinishFault(
+  { finish, text }: PartialResult,
+  unfinishedCalls: readonly string[],
+): Fault | undefined {
   if (finish === undefined) {
     return { code: 'STREAM_INTERRUPTED', what: 'ended its answer without the closing event' };
   }
   switch (finish.reason) {
-    case 'length':
-      return { code: 'OUTPUT_TRUNCATED', what: 'cut its answer off at the limit of output tokens' };
+    case 'length': {
+      const what = 'cut its answer off at the limit of output tokens';
+      if (unfinishedCalls.length === 0) return { code: 'OUTPUT_TRUNCATED', what };
+      return {
+        code: 'OUTPUT_TRUNCATED',
+        what: `${what}, inside a tool call`,
+        context: { isInsideCall: true },
+      };
+    }
     case 'filtered':
       return { code: 'CONTENT_FILTERED', what: `held its answer back: ${finish.raw}` };
     case 'refused': {

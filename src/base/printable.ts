@@ -1,5 +1,4 @@
-import type { Json } from '../base/json.ts';
-import type { Failure } from '../errors/failure.ts';
+import type { Json } from './json.ts';
 
 // What came from outside may hold sequences that move the cursor, write the clipboard, forge a link or turn the reading
 // direction. Every text passes through here, once, before it is laid out; what is laid out is never escaped again.
@@ -9,6 +8,9 @@ import type { Failure } from '../errors/failure.ts';
  * hyphen), lone surrogates, private use, line and paragraph separators, and whatever else is drawn as nothing.
  */
 const unsafe = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** The same, and every blank that is not the one of the space bar: it looks like it and is another character. */
+const unsafeOrBlank = /(?! )[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
 
 /**
  * A text from outside as one line that is safe to show: line breaks and tabs become a space, the rest of what a terminal
@@ -20,12 +22,26 @@ export function printable(text: string): string {
   return text
     .replaceAll(/[\t\n\r ]+/g, ' ')
     .trim()
-    .replaceAll(unsafe, (found) => `<U+${hex(found.codePointAt(0) ?? 0)}>`);
+    .replaceAll(unsafe, mark);
 }
 
-/** A failure of which every text is printable, so that whatever is rendered from it is safe and of our own lines only. */
-export function printableFailure(failure: Failure): Failure {
-  return printableValue(failure) as Failure; // The shape stays: only texts and keys are replaced, each by a text.
+/**
+ * A text exactly as it is, on one line: what cannot be seen is marked, line breaks and strange blanks too, and nothing is
+ * joined or dropped. For whoever must decide about that very text.
+ *
+ * @example visible('rm a\nrm b'); // 'rm a<U+000A>rm b'
+ */
+export function visible(text: string): string {
+  return text.replaceAll(unsafeOrBlank, mark);
+}
+
+/** The same JSON, of which every text and every name is printable. */
+export function printableValue(value: Json): Json {
+  if (typeof value === 'string') return printable(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(printableValue);
+  const entries = Object.entries(value as Readonly<Record<string, Json>>); // `isArray` does not narrow readonly lists.
+  return Object.fromEntries(entries.map(([key, member]) => [printable(key), printableValue(member)]));
 }
 
 /** JSON on one line. JSON escapes C0 by itself; what a terminal would obey beyond that is escaped the same way. */
@@ -37,13 +53,8 @@ export function printableJson(value: unknown): string {
   );
 }
 
-function printableValue(value: unknown): unknown {
-  if (typeof value === 'string') return printable(value);
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(printableValue);
-  // A failure is plain data, so that its fields are all there is.
-  const entries = Object.entries(value as Readonly<Record<string, Json>>);
-  return Object.fromEntries(entries.map(([key, member]) => [printable(key), printableValue(member)]));
+function mark(found: string): string {
+  return `<U+${hex(found.codePointAt(0) ?? 0)}>`;
 }
 
 function hex(codePoint: number): string {

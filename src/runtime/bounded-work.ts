@@ -1,0 +1,88 @@
+import { onAbort } from '../base/abort.ts';
+import type { Clock } from '../base/clock.ts';
+import { readProperty } from '../errors/classify/safe-read.ts';
+
+/** How somebody else's work ended, as far as we waited for it. */
+export type WorkEnd<Value> =
+  | { readonly type: 'returned'; readonly value: Value }
+  | { readonly type: 'threw'; readonly thrown: unknown }
+  | { readonly type: 'timed-out' }
+  | { readonly type: 'aborted' };
+
+export interface WorkLimits<Value> {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** `Infinity` for none. */
+  readonly timeoutMs: number;
+  /** Called once, when the wait ends before the work: tell the work to stop. */
+  readonly onInterrupt: (why: 'timed-out' | 'aborted') => void;
+  /** Called once, when work that nobody waits for any more ends after all. */
+  readonly onLate: (end: WorkEnd<Value>) => void;
+}
+
+/**
+ * Runs somebody else's work and waits for it no longer than its limits: at the timeout and at the signal the wait ends at
+ * once, whatever the work does. Never throws or rejects. Work that ends synchronously costs neither timer nor promise.
+ */
+export function runWithin<Value>(
+  start: () => Value | PromiseLike<Value>,
+  limits: WorkLimits<Value>,
+): WorkEnd<Value> | Promise<WorkEnd<Value>> {
+  try {
+    const started = start();
+    return isThenable(started) ? waitFor(started, limits) : { type: 'returned', value: started };
+  } catch (thrown) {
+    return { type: 'threw', thrown };
+  }
+}
+
+/** Whether something is still to come. What refuses the question is taken as it is. */
+export function isThenable<Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> {
+  return typeof readProperty(value, 'then') === 'function';
+}
+
+interface Waiting<Value> {
+  readonly limits: WorkLimits<Value>;
+  readonly resolve: (end: WorkEnd<Value>) => void;
+  isOver: boolean;
+  stopWaiting: () => void;
+}
+
+function waitFor<Value>(work: PromiseLike<Value>, limits: WorkLimits<Value>): Promise<WorkEnd<Value>> {
+  return new Promise((resolve) => {
+    const waiting: Waiting<Value> = { limits, resolve, isOver: false, stopWaiting: () => undefined };
+    // Through a promise of our own: a thenable may call back twice, or throw.
+    Promise.resolve(work).then(
+      (value) => settle(waiting, { type: 'returned', value }),
+      (thrown: unknown) => settle(waiting, { type: 'threw', thrown }),
+    );
+    const cancelTimer = Number.isFinite(limits.timeoutMs)
+      ? limits.clock.after(limits.timeoutMs, () => interrupt(waiting, 'timed-out'))
+      : undefined;
+    const stopListening = onAbort(limits.signal, () => interrupt(waiting, 'aborted'));
+    waiting.stopWaiting = () => {
+      cancelTimer?.();
+      stopListening();
+    };
+    // It may have been over before there was anything to call off.
+    if (waiting.isOver) waiting.stopWaiting();
+  });
+}
+
+function settle<Value>(waiting: Waiting<Value>, end: WorkEnd<Value>): void {
+  if (waiting.isOver) {
+    waiting.limits.onLate(end);
+    return;
+  }
+  waiting.isOver = true;
+  waiting.stopWaiting();
+  waiting.resolve(end);
+}
+
+function interrupt<Value>(waiting: Waiting<Value>, why: 'timed-out' | 'aborted'): void {
+  if (waiting.isOver) return;
+  waiting.isOver = true;
+  waiting.stopWaiting();
+  waiting.resolve({ type: why });
+  waiting.limits.onInterrupt(why);
+}

@@ -1,0 +1,54 @@
+import type { PreparedCall } from '../agent/tool-call.ts';
+import type { AssistantPart, ToolCallPart } from '../model/message.ts';
+import type { PartialResult } from '../model/model.ts';
+import { parseToolArguments } from '../model/tool-arguments.ts';
+import { repairArguments } from './repair-arguments.ts';
+import type { ToolRegistry } from './tool-registry.ts';
+
+/**
+ * Whether the calls of a refused answer can be read after all. Only of an answer whose end was announced, only where every
+ * unreadable call has exactly one reading, and never for a tool that must not be called by mistake.
+ */
+export function canBeRead({ finish, toolCalls }: PartialResult, registry: ToolRegistry): boolean {
+  if (toolCalls.length === 0 || (finish?.reason !== 'tool-calls' && finish?.reason !== 'stop')) return false;
+  return toolCalls.every((call) => isReadable(call, registry));
+}
+
+function isReadable({ name, argumentsText }: ToolCallPart, registry: ToolRegistry): boolean {
+  if (name === '') return false;
+  if (parseToolArguments(argumentsText).type !== 'invalid') return true;
+  const tool = registry.get(name);
+  if (tool === undefined || (tool.effect === 'once' && tool.permission !== 'ask')) return false;
+  return repairArguments(argumentsText) !== undefined;
+}
+
+/**
+ * The answer as it was read: providers refuse a conversation in which arguments are not JSON, or in which two calls of one
+ * answer have the same id.
+ */
+export function writeAsRead<Result extends PartialResult>(
+  result: Result,
+  prepared: readonly PreparedCall[],
+): Result {
+  let written: Map<AssistantPart, ToolCallPart> | undefined;
+  result.toolCalls.forEach((call, index) => {
+    const callId = prepared[index]?.callId ?? call.callId;
+    const argumentsText = asJsonText(call.argumentsText);
+    if (callId === call.callId && argumentsText === call.argumentsText) return;
+    written ??= new Map();
+    written.set(call, { ...call, callId, argumentsText });
+  });
+  if (written === undefined) return result;
+  const swap = written;
+  return {
+    ...result,
+    content: result.content.map((part) => swap.get(part) ?? part),
+    toolCalls: result.toolCalls.map((call) => swap.get(call) ?? call),
+  };
+}
+
+function asJsonText(text: string): string {
+  if (parseToolArguments(text).type !== 'invalid') return text;
+  const repaired = repairArguments(text);
+  return repaired === undefined ? text : JSON.stringify(repaired.value);
+}

@@ -1,0 +1,145 @@
+import { fingerprint } from '../base/hash.ts';
+import type { ToolEnd } from '../agent/tool-call.ts';
+import { unreachable } from '../base/assert.ts';
+import { clean } from '../errors/failure.ts';
+import type { Failure } from '../errors/failure.ts';
+import type { InputCheck } from '../model/tool.ts';
+import { isThenable } from './bounded-work.ts';
+import type { WorkEnd } from './bounded-work.ts';
+import { collectStream, isAsyncIterable } from './collect-stream.ts';
+import { encodeResult } from './encode-result.ts';
+import type { Encoding } from './encode-result.ts';
+import { beginCall, createToolContext } from './tool-context.ts';
+import type { ToolCall } from './tool-context.ts';
+import { createEnd, failedEnd, okEnd } from './tool-end.ts';
+import {
+  abortFailure,
+  failureOfSaid,
+  failureOfThrown,
+  invalidInput,
+  notBegun,
+  timeoutFailure,
+} from './tool-failures.ts';
+import { markerOf, markerWithin } from './tool-markers.ts';
+import type { ToolMarker } from './tool-markers.ts';
+import { leftBehindOf, performWithin } from './tool-performance.ts';
+import type { ToolRun, ToolRunOptions } from './tool-run.ts';
+
+export { verifyTool } from './verify-tool.ts';
+export type { VerifyEnd } from './verify-tool.ts';
+export type { Assisted, LateEnd, ToolProgress, ToolRun, ToolRunOptions } from './tool-run.ts';
+
+/** Runs one call of a tool. Whatever the tool does, this settles within its time with how it ended. Never rejects. */
+export function runTool(run: ToolRun, options: ToolRunOptions): Promise<ToolEnd> {
+  const call = beginCall(run, options);
+  if (options.signal.aborted) return Promise.resolve(failedEnd(call, notBegun(run.tool, 'cancelled')));
+  const timeoutMs = Math.min(run.tool.timeoutMs, run.leftMs);
+  if (!(timeoutMs > 0)) return Promise.resolve(failedEnd(call, notBegun(run.tool, 'no-time')));
+  const ended = performWithin(call, { timeoutMs, perform: () => execute(call), summarise: summariseResult });
+  return ended instanceof Promise
+    ? ended.then((end) => endOf(call, end, timeoutMs))
+    : Promise.resolve(endOf(call, ended, timeoutMs));
+}
+
+/** What the tool's own code came to. */
+type Performed =
+  | { readonly type: 'encoded'; readonly encoding: Encoding }
+  | { readonly type: 'marked'; readonly marker: ToolMarker }
+  | { readonly type: 'refused'; readonly failure: Failure };
+
+function execute(call: ToolCall): Performed | PromiseLike<Performed> {
+  const check = call.run.tool.parse(call.run.input);
+  return isThenable(check)
+    ? Promise.resolve(check).then((checked) => executeChecked(call, checked))
+    : executeChecked(call, check);
+}
+
+function executeChecked(call: ToolCall, check: InputCheck): Performed | PromiseLike<Performed> {
+  const { tool } = call.run;
+  if (check.type === 'invalid') return { type: 'refused', failure: invalidInput(tool, check.issues) };
+  // Time ran out over the check: nobody waits, so nothing may happen any more.
+  if (call.interruption !== undefined) return { type: 'refused', failure: notBegun(tool, 'no-time') };
+  call.hasBegun = true;
+  const value = tool.execute(check.value, createToolContext(call));
+  return isThenable(value)
+    ? Promise.resolve(value).then((settled) => encodeValue(call, settled))
+    : encodeValue(call, value);
+}
+
+function encodeValue(call: ToolCall, value: unknown): Performed | Promise<Performed> {
+  const marker = markerOf(value);
+  if (marker !== undefined) return { type: 'marked', marker };
+  const bounds = { maxCharacters: call.run.tool.maxResultCharacters };
+  if (!isAsyncIterable(value)) return { type: 'encoded', encoding: encodeResult(value, bounds) };
+  const isOver = (): boolean => call.interruption !== undefined;
+  return collectStream(value, { ...bounds, isOver }).then((encoding) => ({ type: 'encoded', encoding }));
+}
+
+function summariseResult(performed: Performed): string {
+  if (performed.type === 'refused') return performed.failure.message;
+  if (performed.type === 'marked') {
+    return performed.marker.type === 'retry' ? performed.marker.hint : performed.marker.message;
+  }
+  const { encoding } = performed;
+  if ('failure' in encoding) return encoding.failure.message;
+  return typeof encoding.content === 'string' ? encoding.content : '(text and images)';
+}
+
+function endOf(call: ToolCall, end: WorkEnd<Performed>, timeoutMs: number): ToolEnd {
+  const { tool } = call.run;
+  switch (end.type) {
+    case 'returned':
+      return endOfPerformed(call, end.value);
+    case 'threw': {
+      const marker = markerWithin(end.thrown);
+      if (marker !== undefined) return markedEnd(call, marker);
+      const failure = failureOfThrown(tool, end.thrown);
+      return failedEnd(call, call.hasBegun ? failure : { ...failure, sideEffect: 'none' });
+    }
+    case 'timed-out':
+      if (!call.hasBegun) return failedEnd(call, notBegun(tool, 'slow-check'));
+      return interruptedEnd(call, timeoutFailure(tool, { timeoutMs, leftBehind: leftBehindOf(tool) }));
+    case 'aborted':
+      if (!call.hasBegun) return failedEnd(call, notBegun(tool, 'cancelled'));
+      return interruptedEnd(call, abortFailure(tool));
+    default:
+      return unreachable(end);
+  }
+}
+
+function endOfPerformed(call: ToolCall, performed: Performed): ToolEnd {
+  switch (performed.type) {
+    case 'refused':
+      return failedEnd(call, performed.failure);
+    case 'marked':
+      return markedEnd(call, performed.marker);
+    case 'encoded':
+      return 'failure' in performed.encoding
+        ? failedEnd(call, unreadableResult(call, performed.encoding.failure))
+        : okEnd(call, performed.encoding);
+    default:
+      return unreachable(performed);
+  }
+}
+
+/** It came back, so it did what it does. */
+function unreadableResult({ run: { tool } }: ToolCall, failure: Failure): Failure {
+  const sideEffect = tool.effect === 'read' ? 'none' : 'certain';
+  return Object.freeze({ ...failure, sideEffect, context: { ...failure.context, tool: tool.name } });
+}
+
+const maxHintLength = 2000;
+
+function markedEnd(call: ToolCall, marker: ToolMarker): ToolEnd {
+  if (marker.type === 'fail') {
+    const { message, details } = marker;
+    return failedEnd(call, failureOfSaid(call.run.tool, { said: details, message }));
+  }
+  const hint = marker.hint === '' ? 'Call it again, differently.' : clean(marker.hint, maxHintLength);
+  return createEnd(call, { type: 'retry', content: hint, resultHash: fingerprint(hint) });
+}
+
+function interruptedEnd(call: ToolCall, failure: Failure): ToolEnd {
+  const end = failedEnd(call, failure);
+  return failure.code === 'UNKNOWN_OUTCOME' ? { ...end, type: 'unknown' } : end;
+}

@@ -1,0 +1,122 @@
+import { onAbort } from '../base/abort.ts';
+import { describeThrown, readProperty } from '../errors/classify/safe-read.ts';
+import { clean } from '../errors/failure.ts';
+import type { Schema, ToolContext } from '../model/tool.ts';
+import { addLedgers } from '../resilience/ledger.ts';
+import type { Ledger } from '../resilience/ledger.ts';
+import type { ToolRun, ToolRunOptions } from './tool-run.ts';
+import { markedError } from './tool-markers.ts';
+
+/** One call while it lasts. */
+export interface ToolCall {
+  readonly run: ToolRun;
+  readonly options: ToolRunOptions;
+  readonly startedMs: number;
+  /** The tool's own code has been reached. */
+  hasBegun: boolean;
+  /** Nobody waits any more, with the reason that its signal gets. */
+  interruption: { readonly reason: unknown } | undefined;
+  /** Made when the tool first asks for its signal: most never do, and it is the dearest part of a call. */
+  controller: AbortController | undefined;
+  charge: Ledger | undefined;
+}
+
+export function beginCall(run: ToolRun, options: ToolRunOptions): ToolCall {
+  return {
+    run,
+    options,
+    startedMs: options.clock.monotonicMs(),
+    hasBegun: false,
+    interruption: undefined,
+    controller: undefined,
+    charge: undefined,
+  };
+}
+
+/** Ends the call for the tool: its signal aborts, and what it still tells is not heard. */
+export function interruptCall(call: ToolCall, reason: unknown): void {
+  call.interruption = { reason };
+  call.controller?.abort(reason);
+}
+
+/** What the tool is given besides its input. */
+export function createToolContext(call: ToolCall): ToolContext {
+  const { runId, callId, attempt } = call.run;
+  return {
+    runId,
+    callId,
+    get idempotencyKey() {
+      return call.run.idempotencyKey;
+    },
+    attempt,
+    get signal() {
+      return signalOf(call);
+    },
+    retry: (hint) => {
+      throw markedError({ type: 'retry', hint: textOf(hint) });
+    },
+    fail: (message, details = {}) => {
+      throw markedError({ type: 'fail', message: textOf(message), details });
+    },
+    progress: (message, details) => reportProgress(call, { message, details }),
+    // The type of the value follows from the schema, which the compiler cannot see through `unknown`.
+    assist: ((prompt: string, schema?: Schema) => assist(call, prompt, schema)) as ToolContext['assist'],
+    background: (label, work) => runInBackground(call, { label, work }),
+  };
+}
+
+function signalOf(call: ToolCall): AbortSignal {
+  if (call.controller === undefined) {
+    call.controller = new AbortController();
+    if (call.interruption !== undefined) call.controller.abort(call.interruption.reason);
+  }
+  return call.controller.signal;
+}
+
+/** A tool without types may say anything. */
+function textOf(said: unknown): string {
+  return typeof said === 'string' ? said : describeThrown(said);
+}
+
+const maxProgressLength = 500;
+
+function reportProgress(
+  call: ToolCall,
+  { message, details }: { readonly message: unknown; readonly details: unknown },
+): void {
+  if (call.interruption !== undefined) return;
+  const done = readProperty(details, 'done');
+  const total = readProperty(details, 'total');
+  call.options.onProgress({
+    message: clean(textOf(message), maxProgressLength),
+    ...(Number.isFinite(done) ? { done: done as number } : {}), // `isFinite` lets only numbers through.
+    ...(Number.isFinite(total) ? { total: total as number } : {}),
+  });
+}
+
+function assist(call: ToolCall, prompt: string, schema: Schema | undefined): Promise<unknown> {
+  const answer = askModel(call, prompt, schema);
+  // A tool that does not wait for it must not end the process when it fails; one that does still sees it.
+  answer.catch(() => undefined);
+  return answer;
+}
+
+async function askModel(call: ToolCall, prompt: string, schema: Schema | undefined): Promise<unknown> {
+  const { value, charge } = await call.options.assist(prompt, schema, signalOf(call));
+  call.charge = call.charge === undefined ? charge : addLedgers(call.charge, charge);
+  return value;
+}
+
+function runInBackground(
+  call: ToolCall,
+  { label, work }: { readonly label: unknown; readonly work: unknown },
+): void {
+  const promise = Promise.resolve(work);
+  // The call may be over long before; the run's wish to stop still has to reach the work.
+  const stopListening = onAbort(call.options.signal, () =>
+    interruptCall(call, call.options.signal.reason as unknown),
+  );
+  // How it ends is for whoever took it over; here only that it ended counts.
+  promise.then(stopListening, stopListening);
+  call.options.onBackground(textOf(label), promise);
+}

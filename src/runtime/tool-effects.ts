@@ -1,0 +1,253 @@
+import type { AttemptedCall, VerifiedCall } from '../agent/event.ts';
+import type { CallState, ReadyCall, RunState } from '../agent/state.ts';
+import type { ToolEnd } from '../agent/tool-call.ts';
+import { hashText } from '../base/hash.ts';
+import type { Json } from '../base/json.ts';
+import { createFailure } from '../errors/failure.ts';
+import { renderFailure } from '../errors/render-failure.ts';
+import type { Tool } from '../model/tool.ts';
+import { addLedgers } from '../resilience/ledger.ts';
+import type { Ledger } from '../resilience/ledger.ts';
+import type { AgentParts } from './agent-parts.ts';
+import { assist } from './assist.ts';
+import { watchBackground } from './background.ts';
+import type { BackgroundReport } from './background.ts';
+import type { EffectContext, EffectEnd } from './durable.ts';
+import { publish } from './live-run.ts';
+import type { LiveRun } from './live-run.ts';
+import { runTool, verifyTool } from './run-tool.ts';
+import type { ToolRun, ToolRunOptions } from './run-tool.ts';
+
+/** Which call is meant, by its place in the turn. */
+export interface ToolEffectInput {
+  readonly turn: number;
+  readonly index: number;
+  readonly attempt: number;
+  /** Of the intent, for a call that must not happen twice. */
+  readonly intent?: Intent;
+}
+
+/** Written down before a call that must not happen twice: whoever holds the token may make it, until the deadline. */
+export interface Intent {
+  readonly token: string;
+  /** Milliseconds since 1970. */
+  readonly deadlineMs: number;
+}
+
+/** What the journal holds of one attempt at a call. */
+export interface ToolEffectValue extends Omit<AttemptedCall, 'index'> {
+  readonly tookMs: number;
+}
+
+/** The agent's side of tool calls: what touches the world. */
+export interface ToolEffects {
+  readonly intend: (input: { readonly timeoutMs: number }) => EffectEnd;
+  readonly run: (live: LiveRun, input: ToolEffectInput, context: EffectContext) => Promise<EffectEnd>;
+  readonly verify: (live: LiveRun, input: ToolEffectInput, context: EffectContext) => Promise<EffectEnd>;
+}
+
+/** Work in the background that reports when it is done. */
+export type Report = (live: LiveRun, report: BackgroundReport) => void;
+
+// An intent outlives the tool's own time by this, for clocks do not agree to the second.
+const intentMarginMs = 5000;
+const maxUsedTokens = 10_000;
+
+/** The effects of one agent's tools. */
+export function createToolEffects(parts: AgentParts, onBackground: Report): ToolEffects {
+  const usedTokens = new Set<string>();
+  const { clock, newId } = parts;
+  return {
+    intend: ({ timeoutMs }) => {
+      const intent: Intent = { token: newId(), deadlineMs: clock.wallMs() + timeoutMs + intentMarginMs };
+      return done(intent);
+    },
+    run: async (live, input, context) => {
+      const call = callAt(live, input.index);
+      const tool = toolOf(parts, call);
+      if (input.intent !== undefined && !useToken(usedTokens, input.intent, clock.wallMs())) {
+        return done(valueOf(foreignIntent(call), { drawn: 0, tookMs: 0 }));
+      }
+      const startMs = clock.monotonicMs();
+      const working: Working = { call, tool, input, context, onBackground, spent: undefined };
+      const ended = await runHeld(parts, live, working);
+      const end = working.spent === undefined ? ended : { ...ended, charge: working.spent };
+      const { turn, attempt } = input;
+      publish(live, { type: 'tool-finished', turn, attempt, end, callId: end.callId, name: end.name });
+      return done(valueOf(end, { drawn: parts.random(), tookMs: clock.monotonicMs() - startMs }));
+    },
+    verify: async (live, input, context) => {
+      const call = callAt(live, input.index);
+      const tool = toolOf(parts, call);
+      const startMs = clock.monotonicMs();
+      const working: Working = { call, tool, input, context, onBackground, spent: undefined };
+      const found: VerifiedCall['found'] = await verifyTool(
+        toRun(parts, live, working),
+        optionsOf(parts, live, working),
+      );
+      return done({ found, tookMs: clock.monotonicMs() - startMs });
+    },
+  };
+}
+
+function done(value: object): EffectEnd {
+  return { type: 'done', value: value as Json }; // Ends, intents and findings are JSON by their types.
+}
+
+function valueOf(end: ToolEnd, rest: Omit<ToolEffectValue, 'end'>): ToolEffectValue {
+  return { end, ...rest };
+}
+
+function callAt(live: LiveRun, index: number): ReadyCall {
+  const { phase } = live.state as RunState; // A tool is only run by a run that has started.
+  const calls: readonly CallState[] = phase.type === 'running-tools' ? phase.calls : [];
+  return calls[index]?.call as ReadyCall; // The machine names only calls that are ready.
+}
+
+function toolOf({ registry }: AgentParts, { name }: ReadyCall): Tool {
+  return registry.get(name) as Tool; // Prepared calls are of tools that exist.
+}
+
+/** A token is good once, and until its deadline. */
+function useToken(used: Set<string>, { token, deadlineMs }: Intent, wallMs: number): boolean {
+  if (used.has(token) || wallMs > deadlineMs) return false;
+  if (used.size >= maxUsedTokens) {
+    const [oldest = ''] = used;
+    used.delete(oldest);
+  }
+  used.add(token);
+  return true;
+}
+
+function foreignIntent({ callId, name }: ReadyCall): ToolEnd {
+  const failure = createFailure('UNKNOWN_OUTCOME', {
+    origin: 'tool',
+    message: `The call of "${name}" was begun elsewhere, and its end was not seen`,
+    sideEffect: 'possible',
+    context: { tool: name },
+  });
+  return {
+    callId,
+    name,
+    type: 'unknown',
+    content: renderFailure(failure, 'model'),
+    failure,
+    resultHash: 'unknown',
+    durationMs: 0,
+  };
+}
+
+interface Working {
+  readonly call: ReadyCall;
+  readonly tool: Tool;
+  readonly input: ToolEffectInput;
+  readonly context: EffectContext;
+  readonly onBackground: Report;
+  /** What `assist` has used up so far, also where it came to nothing. */
+  spent: Ledger | undefined;
+}
+
+/** Waits for a place and for what it declares to need, then runs. */
+async function runHeld(parts: AgentParts, live: LiveRun, working: Working): Promise<ToolEnd> {
+  const { call, tool, input, context } = working;
+  const { signal } = context;
+  const run = toRun(parts, live, working);
+  try {
+    const entering = live.slots.enter({ signal });
+    const leave = entering instanceof Promise ? await entering : entering;
+    try {
+      const resource = resourceOf(tool, run.input);
+      const release = resource === undefined ? undefined : await live.locks.acquire([resource], { signal });
+      try {
+        const { callId, name } = call;
+        publish(live, {
+          type: 'tool-started',
+          turn: input.turn,
+          callId,
+          name,
+          input: run.input,
+          attempt: input.attempt,
+        });
+        return await runTool(run, optionsOf(parts, live, working));
+      } finally {
+        release?.();
+      }
+    } finally {
+      leave();
+    }
+  } catch (error) {
+    // Only the waits reject, and only because the run was cancelled: the tool has not been started.
+    if (!signal.aborted) throw error;
+    return notStarted(call);
+  }
+}
+
+function notStarted({ callId, name }: ReadyCall): ToolEnd {
+  const message = `The run was cancelled before "${name}" was started`;
+  const failure = createFailure('CANCELLED', {
+    origin: 'tool',
+    message,
+    sideEffect: 'none',
+    context: { tool: name },
+  });
+  return {
+    callId,
+    name,
+    type: 'failed',
+    content: renderFailure(failure, 'model'),
+    failure,
+    resultHash: 'cancelled',
+    durationMs: 0,
+  };
+}
+
+function resourceOf({ resource }: Tool, input: Json): string | undefined {
+  if (typeof resource !== 'function') return resource;
+  try {
+    return resource(input);
+  } catch {
+    return undefined; // What it needs is unknown then; it runs as if it needed nothing, and its own code will say more.
+  }
+}
+
+function toRun({ config }: AgentParts, live: LiveRun, { call, tool, input }: Working): ToolRun {
+  const { runId } = live;
+  const { turn, index, attempt } = input;
+  const elapsedMs = live.state?.elapsedMs ?? 0;
+  return {
+    tool,
+    callId: call.callId,
+    input: live.inputs?.get(index) ?? call.input,
+    runId,
+    turn,
+    attempt,
+    // Of the call's place in the run, so that it is the same for every attempt and after every crash.
+    get idempotencyKey() {
+      return hashText(`${runId}/${turn}/${index}/${tool.name}`);
+    },
+    leftMs: Math.max(1, config.limits.timeoutMs - elapsedMs),
+  };
+}
+
+function optionsOf(parts: AgentParts, live: LiveRun, working: Working): ToolRunOptions {
+  const { call, input, context, onBackground } = working;
+  const { callId, name } = call;
+  const { turn } = input;
+  return {
+    clock: parts.clock,
+    signal: context.signal,
+    onProgress: (progress) => publish(live, { type: 'tool-progress', turn, callId, name, ...progress }),
+    onLate: (late) => publish(live, { type: 'tool-late', turn, callId, name, ...late }),
+    assist: (prompt, schema, signal) => {
+      const onSpent = (ledger: Ledger): void => {
+        working.spent = working.spent === undefined ? ledger : addLedgers(working.spent, ledger);
+      };
+      return assist(parts, live, { prompt, schema, signal, onSpent });
+    },
+    onBackground: (label, work) => {
+      watchBackground(work, { id: `${live.runId}:${turn}:${callId}:${label}`, name, label }, (report) =>
+        onBackground(live, report),
+      );
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import type { ToolEnd } from '../agent/tool-call.ts';
+import type { Failure } from '../errors/failure.ts';
+import { fingerprint } from '../base/hash.ts';
+import type { EncodedResult } from './encode-result.ts';
+import type { ToolCall } from './tool-context.ts';
+import { wordsForModel } from './tool-failures.ts';
+
+/** The end of a call that went wrong, told to the model. */
+export function failedEnd(call: ToolCall, failure: Failure): ToolEnd {
+  const content = wordsForModel(call.run.tool, failure);
+  return createEnd(call, { type: 'failed', content, failure, resultHash: fingerprint(content) });
+}
+
+/** The end of a call that came back well. */
+export function okEnd(call: ToolCall, encoded: EncodedResult): ToolEnd {
+  return createEnd(call, { type: 'ok', ...encoded });
+}
+
+/** The end of a call, with its name and how long it took. */
+export function createEnd(call: ToolCall, end: Omit<ToolEnd, 'callId' | 'name' | 'durationMs'>): ToolEnd {
+  const { callId, tool } = call.run;
+  const durationMs = Math.round(call.options.clock.monotonicMs() - call.startedMs);
+  const whole = { callId, name: tool.name, ...end, durationMs };
+  return call.charge === undefined ? whole : { ...whole, charge: call.charge };
+}

@@ -1,0 +1,47 @@
+import type { Clock } from '../base/clock.ts';
+import type { Json } from '../base/json.ts';
+import type { Schema, Tool } from '../model/tool.ts';
+import type { Ledger } from '../resilience/ledger.ts';
+
+/** One call of a tool. */
+export interface ToolRun {
+  readonly tool: Tool;
+  readonly callId: string;
+  /** As the model meant it, before the schema: it is parsed again here. */
+  readonly input: Json;
+  readonly runId: string;
+  readonly turn: number;
+  readonly attempt: number;
+  readonly idempotencyKey: string;
+  /** What is left of the run's time. */
+  readonly leftMs: number;
+}
+
+export interface ToolRunOptions {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: ToolProgress) => void;
+  readonly onLate: (late: LateEnd) => void;
+  /** Rejects with a `RerailError`. */
+  readonly assist: (prompt: string, schema: Schema | undefined, signal: AbortSignal) => Promise<Assisted>;
+  readonly onBackground: (label: string, work: Promise<unknown>) => void;
+}
+
+export interface ToolProgress {
+  readonly message: string;
+  readonly done?: number;
+  readonly total?: number;
+}
+
+/** A tool that nobody waits for any more came to an end: evidence, never a result. */
+export interface LateEnd {
+  readonly settled: 'returned' | 'threw';
+  /** Since the call began. */
+  readonly afterMs: number;
+  readonly summary: string;
+}
+
+export interface Assisted {
+  readonly value: unknown;
+  readonly charge: Ledger;
+}
