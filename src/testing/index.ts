@@ -1,3 +1,12 @@
+export { engineConformance } from './engine-conformance.ts';
+export type {
+  CreateEngine,
+  EngineFeature,
+  EngineSetup,
+  EngineUnderTest,
+  Reopening,
+  SentSignal,
+} from './engine-conformance.ts';
 export { modelConformance } from './model-conformance.ts';
 export type { ConformanceCase, HarnessedModel, ModelHarness, Scenario } from './model-conformance.ts';
 export { scriptedModel } from './scripted-model.ts';

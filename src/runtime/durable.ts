@@ -1,0 +1,85 @@
+import type { Json } from '../base/json.ts';
+import type { Failure } from '../errors/failure.ts';
+
+/**
+ * What a run needs to be carried by an engine: deterministic code against four verbs.
+ *
+ * - Only names and JSON cross it. Clock, randomness and ids are effects.
+ * - Failures cross as values. Only control errors (cancelled, changed program, restart) leave a verb as exceptions.
+ * - Retry is above it: each attempt is its own call.
+ * - A call's identity is run, generation and position; the position is taken synchronously, so parallel calls are joined in
+ *   the order in which they were made.
+ */
+export interface Durable {
+  readonly runId: string;
+  readonly generation: number;
+  /** Performs an effect once and remembers its outcome. Never rejects for an effect's failure. */
+  readonly call: (effect: string, input: Json, options?: DurableCallOptions) => Promise<Outcome>;
+  readonly sleep: (delayMs: number) => Promise<void>;
+  /** Waits for somebody outside. Signals that came before are kept, each is delivered once. */
+  readonly waitFor: (signal: string, options?: { readonly timeoutMs?: number }) => Promise<Signalled>;
+  /** Begins a new journal with this state, for the same run: the next generation. */
+  readonly restart: (state: Json) => never;
+}
+
+export interface DurableCallOptions {
+  /** At most so long, by the engine's own watch; an effect has its own deadline besides. */
+  readonly timeoutMs?: number;
+}
+
+/** What came of an effect. */
+export type Outcome =
+  { readonly type: 'done'; readonly value: Json } | { readonly type: 'failed'; readonly failure: Failure };
+
+/** What came of waiting. */
+export type Signalled =
+  | { readonly type: 'signalled'; readonly id: string; readonly payload: Json }
+  | { readonly type: 'timed-out' };
+
+/** The five verbs of whoever hosts runs. */
+export interface Engine {
+  /** Idempotent by run id. A run that has ended begins its next generation with this input. */
+  readonly start: (
+    input: Json,
+    options: { readonly runId: string; readonly version: string },
+  ) => Promise<void>;
+  /** Delivered once per `id`, also while nobody waits. */
+  readonly signal: (runId: string, name: string, message: SignalMessage) => Promise<void>;
+  readonly cancel: (runId: string, reason: string) => Promise<void>;
+  readonly status: (runId: string) => Promise<RunStatus>;
+  readonly close: () => Promise<void>;
+}
+
+export interface SignalMessage {
+  readonly id: string;
+  readonly payload: Json;
+}
+
+export type RunStatus =
+  | { readonly type: 'unknown' }
+  | { readonly type: 'running' }
+  /** At a `waitFor`. */
+  | { readonly type: 'waiting'; readonly signal: string }
+  | { readonly type: 'ended'; readonly result: Json }
+  /** The program itself is broken: a defect, or it no longer fits its journal. */
+  | { readonly type: 'broken'; readonly failure: Failure };
+
+/** A program that an engine carries: deterministic, given the outcomes of its effects. */
+export type DurableProgram = (durable: Durable, input: Json) => Promise<Json>;
+
+/** Something that touches the world. Whatever it throws becomes a failure. */
+export type Effect = (input: Json, context: EffectContext) => Promise<EffectEnd> | EffectEnd;
+
+export type EffectEnd = Outcome & {
+  /** Signals that this effect has taken in: they are gone as soon as its outcome is remembered. */
+  readonly took?: readonly string[];
+};
+
+export interface EffectContext {
+  readonly runId: string;
+  readonly position: number;
+  /** Aborts when the run is cancelled. */
+  readonly signal: AbortSignal;
+  /** Signals of this name that nobody has taken yet, the oldest first. */
+  readonly pending: (name: string) => readonly SignalMessage[];
+}

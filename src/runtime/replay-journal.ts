@@ -1,0 +1,39 @@
+import type { Json } from '../base/json.ts';
+import type { RunStatus } from './durable.ts';
+import type { JournalEntry } from './journal.ts';
+import { closeGeneration, createGeneration } from './memory-generation.ts';
+import { createInbox } from './memory-inbox.ts';
+import { judge, perform } from './memory-run.ts';
+import type { Carrier } from './memory-run.ts';
+
+/** A journal with what it was recorded from. A `RunSnapshot` is one. */
+export interface Recording {
+  readonly runId: string;
+  readonly generation: number;
+  readonly input: Json;
+  readonly journal: readonly JournalEntry[];
+}
+
+/** What a program comes to by its journal alone. */
+export type Replayed =
+  | Extract<RunStatus, { readonly type: 'ended' | 'broken' }>
+  /** It asks for something at this position that the journal does not hold. */
+  | { readonly type: 'open'; readonly position: number }
+  | { readonly type: 'restarted'; readonly state: Json };
+
+/** Runs a program against a journal, wherever it was recorded: nothing is performed and no time passes. */
+export function replayJournal(
+  { program, host }: Pick<Carrier, 'program' | 'host'>,
+  { runId, generation: number, input, journal }: Recording,
+): Promise<Replayed> {
+  const generation = createGeneration(host, { runId, number, inbox: createInbox(0) }, journal);
+  return new Promise((resolve) => {
+    closeGeneration(generation, (position) => resolve({ type: 'open', position }));
+    void perform(program, generation, input).then((settled) => {
+      const end = judge(generation, settled);
+      if (end !== 'restart') return resolve(end);
+      const { stop } = generation;
+      return resolve({ type: 'restarted', state: stop?.type === 'restart' ? stop.state : null });
+    });
+  });
+}
