@@ -1,0 +1,214 @@
+import type { Action } from '../agent/action.ts';
+import type { AttemptedCall, MachineEvent } from '../agent/event.ts';
+import type { HookCall, HookPoint, HookVerdict, Moments } from '../agent/hook.ts';
+import type { PersonRequest } from '../agent/run-outcome.ts';
+import type { CallState, RunState } from '../agent/state.ts';
+import type { ToolEnd } from '../agent/tool-call.ts';
+import { fingerprint } from '../base/hash.ts';
+import type { Json } from '../base/json.ts';
+import { createFailure } from '../errors/failure.ts';
+import type { Failure } from '../errors/failure.ts';
+import { renderFailure } from '../errors/render-failure.ts';
+import { textOf } from '../model/message.ts';
+import type { AssistantPart } from '../model/message.ts';
+import type { StepEnd } from '../resilience/call-progress.ts';
+import type { RequestChanges } from './model-turn.ts';
+import type { Performing } from './perform.ts';
+
+/** What the hooks before a model came to: changes for the request, or an event in place of the call. */
+interface BeforeModel {
+  readonly changes?: RequestChanges;
+  readonly event?: MachineEvent;
+}
+
+/** Once per turn, outside the retries: may change the request, answer in the model's place, or stop the run. */
+export async function beforeModel(performing: Performing, turn: number): Promise<BeforeModel> {
+  const { parts, live } = performing;
+  const { messages } = live.state as RunState; // A model is only called by a run that has started.
+  const tools = parts.registry.definitions;
+  const request = { messages, instructions: parts.instructions, tools };
+  const verdict = await askHooks(
+    performing,
+    { point: 'before-model' },
+    { ...factsOf(performing, turn), request },
+  );
+  switch (verdict.type) {
+    case 'continue': {
+      if (verdict.modifiedBy.length === 0) return {};
+      const changed = verdict.moment.request;
+      return { changes: { messages: changed.messages, instructions: changed.instructions } };
+    }
+    case 'skip':
+      return { event: { type: 'attempt-finished', step: standIn(verdict.standIn.text) } };
+    default:
+      return { event: endOf(verdict) };
+  }
+}
+
+/** An answer that no model gave. */
+function standIn(
+  text: string,
+): StepEnd<{ content: readonly AssistantPart[]; text: string; toolCalls: []; usage: object }> {
+  const value = { content: [{ type: 'text', text } as const], text, toolCalls: [] as [], usage: {} };
+  return { type: 'success', value, charge: {}, isProbe: false, waitedMs: 0, durationMs: 0, wallMs: 0 };
+}
+
+/** After a whole answer: may change the text of a final one, or stop the run. */
+export async function afterModel(performing: Performing, event: MachineEvent): Promise<MachineEvent> {
+  if (event.type !== 'attempt-finished' || event.step.type === 'failure') return event;
+  const { step } = event;
+  const { text, toolCalls, usage } = step.value;
+  const turn = performing.live.state?.turn ?? 0;
+  const moment = { ...factsOf(performing, turn), result: { text, toolCalls, usage } };
+  const verdict = await askHooks(performing, { point: 'after-model' }, moment);
+  if (verdict.type !== 'continue') return endOf(verdict);
+  if (verdict.modifiedBy.length === 0 || toolCalls.length > 0) return event;
+  const changed = verdict.moment.result.text;
+  return { ...event, step: { ...step, value: { ...step.value, ...withText(step.value.content, changed) } } };
+}
+
+function withText(
+  content: readonly AssistantPart[],
+  text: string,
+): { content: readonly AssistantPart[]; text: string } {
+  const kept = content.filter((part) => part.type !== 'text');
+  const all: readonly AssistantPart[] = [...kept, { type: 'text', text }];
+  return { content: all, text: textOf(all) };
+}
+
+type Calls = Extract<Action, { type: 'run-tools' }>['calls'];
+
+/** May change an input, put a result in the call's place, or deny it. Side by side, joined in order. */
+export async function beforeTools(
+  performing: Performing,
+  calls: Calls,
+): Promise<ReadonlyMap<number, AttemptedCall>> {
+  const { live } = performing;
+  const settled = new Map<number, AttemptedCall>();
+  const verdicts = await Promise.all(calls.map(({ index }) => askBefore(performing, index)));
+  for (const [place, verdict] of verdicts.entries()) {
+    const index = calls[place]?.index ?? 0;
+    const call = callAt(performing, index);
+    if (verdict === undefined || call === undefined) continue;
+    if (verdict.type === 'continue') {
+      if (verdict.modifiedBy.length > 0) {
+        live.inputs ??= new Map();
+        live.inputs.set(index, verdict.moment.call.input);
+      }
+      continue;
+    }
+    const end = verdict.type === 'skip' ? stoodIn(call, verdict.standIn.content) : refusedBy(call, verdict);
+    settled.set(index, { index, end, drawn: 0 });
+  }
+  return settled;
+}
+
+function askBefore(performing: Performing, index: number): Promise<HookVerdict<'before-tool'> | undefined> {
+  const call = callAt(performing, index);
+  const turn = performing.live.state?.turn ?? 0;
+  if (call === undefined) return Promise.resolve(undefined);
+  return askHooks(performing, { point: 'before-tool', index }, { ...factsOf(performing, turn), call });
+}
+
+/** May change what the model is told of a result, or deny it. */
+export async function afterTools(
+  performing: Performing,
+  ends: readonly AttemptedCall[],
+): Promise<readonly AttemptedCall[]> {
+  const turn = performing.live.state?.turn ?? 0;
+  const verdicts = await Promise.all(
+    ends.map(({ index, end }) => {
+      const call = callAt(performing, index);
+      return (
+        call &&
+        askHooks(performing, { point: 'after-tool', index }, { ...factsOf(performing, turn), call, end })
+      );
+    }),
+  );
+  return ends.map((attempted, place): AttemptedCall => {
+    const verdict = verdicts[place];
+    const call = callAt(performing, attempted.index);
+    if (verdict === undefined || call === undefined) return attempted;
+    if (verdict.type === 'aborted') return attempted;
+    if (verdict.type !== 'continue') return { ...attempted, end: withheld(refusedBy(call, verdict)) };
+    if (verdict.modifiedBy.length === 0) return attempted;
+    const { end } = verdict.moment;
+    return { ...attempted, end: { ...end, resultHash: hashOf(end.content) } };
+  });
+}
+
+/** Before a person is asked: a guardrail may say no in his place. */
+export async function aroundAsking(
+  performing: Performing,
+  request: PersonRequest,
+): Promise<MachineEvent | undefined> {
+  const { live } = performing;
+  const turn = live.state?.turn ?? 0;
+  const verdict = await askHooks(
+    performing,
+    { point: 'approval' },
+    { ...factsOf(performing, turn), request },
+  );
+  if (verdict.type === 'continue') return undefined;
+  if (verdict.type === 'aborted') return { type: 'cancelled' };
+  const answer = { given: true, value: { approved: false, reason: verdict.failure.message } } as const;
+  return { type: 'person-answered', answer, wallMs: live.state?.wallMs ?? 0 };
+}
+
+function factsOf({ parts, live }: Performing, turn: number): { runId: string; agent: string; turn: number } {
+  return { runId: live.runId, agent: parts.name, turn };
+}
+
+/** What a hook is asked stays outside the journal; what it answered stands in it. */
+export async function askHooks<Point extends HookPoint>(
+  { durable, live }: Performing,
+  { point, index = 0 }: { readonly point: Point; readonly index?: number },
+  moment: Moments[Point],
+): Promise<HookVerdict<Point>> {
+  live.moments.set(`${point}:${index}`, moment);
+  const outcome = await durable.call('hook', { point, index });
+  if (outcome.type === 'failed') return { type: 'failed', hook: point, failure: outcome.failure };
+  return outcome.value as unknown as HookVerdict<Point>; // The one form of its value.
+}
+
+/** What ends the run: a guardrail's no, a transformer's failure, or somebody's wish. */
+export function endOf(verdict: { readonly type: string; readonly failure?: Failure }): MachineEvent {
+  if (verdict.failure === undefined) return { type: 'cancelled' };
+  return { type: verdict.type === 'halt' ? 'halted' : 'broken', failure: verdict.failure };
+}
+
+function callAt({ live }: Performing, index: number): HookCall | undefined {
+  const { phase } = live.state as RunState; // Tools belong to a run that has started.
+  const calls: readonly CallState[] = phase.type === 'running-tools' ? phase.calls : [];
+  const call = calls[index]?.call;
+  if (call?.type !== 'ready') return undefined;
+  const { callId, name, input, effect } = call;
+  return { callId, name, input: (live.inputs?.get(index) ?? input) as Json, effect };
+}
+
+function stoodIn({ callId, name }: HookCall, content: ToolEnd['content']): ToolEnd {
+  return { callId, name, type: 'ok', content, resultHash: hashOf(content), durationMs: 0 };
+}
+
+/** Only what is told to the model was held back: the tool has run. */
+function withheld(end: ToolEnd): ToolEnd {
+  const { failure } = end;
+  return failure === undefined
+    ? end
+    : { ...end, failure: createFailure(failure.code, { ...failure, sideEffect: 'certain' }) };
+}
+
+function hashOf(content: ToolEnd['content']): string {
+  return fingerprint(typeof content === 'string' ? content : JSON.stringify(content));
+}
+
+function refusedBy(
+  { callId, name }: HookCall,
+  verdict: { readonly type: string; readonly failure?: Failure },
+): ToolEnd {
+  const { failure } = verdict;
+  const type = verdict.type === 'halt' ? 'denied' : 'failed';
+  const content = failure === undefined ? 'This call was broken off.' : renderFailure(failure, 'model');
+  const end = { callId, name, type, content, resultHash: `hook:${type}`, durationMs: 0 } as const;
+  return failure === undefined ? end : { ...end, failure };
+}

@@ -1,0 +1,116 @@
+import { onAbort } from '../base/abort.ts';
+import type { Cancel, Clock } from '../base/clock.ts';
+import type { HookContext, ObserverHook } from '../agent/hook.ts';
+import { callHook } from './hook-call.ts';
+import type { HookCallEnd } from './hook-call.ts';
+
+/** Something an observer is told. */
+export interface Telling {
+  readonly handle: (context: HookContext) => unknown;
+  /** Told how it ended. Must not throw. */
+  readonly onEnd: (end: HookCallEnd) => void;
+}
+
+/** Tells observers things without ever waiting for them. */
+export interface Observers {
+  /** At once where the observer is free, else in its turn; dropped where too much is waiting already. */
+  readonly tell: (hook: ObserverHook, telling: Telling) => void;
+  /** What was never told for want of room, over all observers. */
+  readonly dropped: () => number;
+  /** Waits until every observer is done, but no longer than `maxMs`. */
+  readonly drain: (options: {
+    readonly maxMs: number;
+    readonly signal?: AbortSignal | undefined;
+  }) => Promise<void>;
+}
+
+export interface ObserversOptions {
+  readonly clock: Clock;
+  readonly defaultTimeoutMs: number;
+}
+
+/** A slow observer of a fast stream: enough for a burst, and small beside a conversation. */
+export const maxQueuedTellings = 1000;
+
+/** Each observer is told one thing after the other, in order; a slow one holds up nobody else. */
+export function createObservers({ clock, defaultTimeoutMs }: ObserversOptions): Observers {
+  const held: Held = { clock, defaultTimeoutMs, lines: new Map(), waiters: new Set(), dropped: 0, busy: 0 };
+  return {
+    tell: (hook, telling) => tell(held, lineOf(held, hook), telling),
+    dropped: () => held.dropped,
+    drain: (options) => drain(held, options),
+  };
+}
+
+interface Held extends ObserversOptions {
+  readonly lines: Map<ObserverHook, Line>;
+  readonly waiters: Set<() => void>;
+  dropped: number;
+  /** How many observers are at something. */
+  busy: number;
+}
+
+/** What waits for one observer. */
+interface Line {
+  readonly queue: Telling[];
+  readonly timeoutMs: number;
+  isBusy: boolean;
+}
+
+function lineOf(held: Held, hook: ObserverHook): Line {
+  const known = held.lines.get(hook);
+  if (known !== undefined) return known;
+  const line: Line = { queue: [], timeoutMs: hook.timeoutMs ?? held.defaultTimeoutMs, isBusy: false };
+  held.lines.set(hook, line);
+  return line;
+}
+
+function tell(held: Held, line: Line, telling: Telling): void {
+  if (line.queue.length >= maxQueuedTellings) {
+    held.dropped += 1;
+    return;
+  }
+  line.queue.push(telling);
+  if (line.isBusy) return;
+  line.isBusy = true;
+  held.busy += 1;
+  goOn(held, line);
+}
+
+/** Tells what waits until the observer takes its time over something, or nothing is left. */
+function goOn(held: Held, line: Line): void {
+  for (let telling = line.queue.shift(); telling !== undefined; telling = line.queue.shift()) {
+    const { handle, onEnd } = telling;
+    const end = callHook(handle, { clock: held.clock, timeoutMs: line.timeoutMs });
+    if (end instanceof Promise) {
+      void end.then((ended) => {
+        onEnd(ended);
+        return goOn(held, line);
+      });
+      return;
+    }
+    onEnd(end);
+  }
+  line.isBusy = false;
+  held.busy -= 1;
+  if (held.busy === 0) for (const waiter of held.waiters) waiter();
+}
+
+function drain(
+  held: Held,
+  { maxMs, signal }: { readonly maxMs: number; readonly signal?: AbortSignal | undefined },
+): Promise<void> {
+  if (held.busy === 0) return Promise.resolve();
+  return new Promise((resolve) => {
+    let stopListening: Cancel = () => undefined;
+    const end = (): void => {
+      held.waiters.delete(end);
+      cancelTimer();
+      stopListening();
+      resolve();
+    };
+    const cancelTimer = held.clock.after(maxMs, end);
+    held.waiters.add(end);
+    stopListening = onAbort(signal, end);
+  });
+}
