@@ -4,7 +4,10 @@ import { defineConfig, type ViteUserConfig } from 'vitest/config';
 const config: ViteUserConfig = defineConfig({
   // Examples import the package by its name, as users do; the tests run them on the sources.
   resolve: {
-    alias: [{ find: /^rerail\/(.+)$/, replacement: path.resolve('src/$1/index.ts') }],
+    alias: [
+      { find: /^rerail$/, replacement: path.resolve('src/index.ts') },
+      { find: /^rerail\/(.+)$/, replacement: path.resolve('src/$1/index.ts') },
+    ],
   },
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],

@@ -1,0 +1,143 @@
+import { assert } from '../base/assert.ts';
+import { createFailure } from '../errors/failure.ts';
+import type { Failure } from '../errors/failure.ts';
+import { joinContinuation } from '../model/join-continuation.ts';
+import { advance } from '../resilience/call-progress.ts';
+import type { StepEnd } from '../resilience/call-progress.ts';
+import type { Ledger } from '../resilience/ledger.ts';
+import { anewEvents, climb } from './climb.ts';
+import { endRun } from './end.ts';
+import type { Answer } from './event.ts';
+import type { Moved } from './moved.ts';
+import { told } from './moved.ts';
+import type { OutputCheck } from './output.ts';
+import { addRecoveries } from './overcome.ts';
+import type { RunEvent } from './run-event.ts';
+import type { RunRecovery } from './run-outcome.ts';
+import { settleCall } from './settle-call.ts';
+import type { Calling, RunState } from './state.ts';
+import type { PreparedCall } from './tool-call.ts';
+import { beginTools } from './tools.ts';
+import { attemptOf } from './turn.ts';
+
+/** An attempt at a model has ended: go on with the call, with the answer, or up the ladder. */
+export function onAttempt(given: RunState, calling: Calling, step: StepEnd<Answer>): Moved {
+  const advanced = advance(calling.progress, step, given.config.models);
+  const { progress, next } = advanced;
+  // An answer that a hook gave in the place of a model has no time of its own.
+  const state: RunState = { ...given, wallMs: Math.max(given.wallMs, step.wallMs) };
+  const ongoing: Calling = { ...calling, progress };
+  switch (next.type) {
+    case 'succeeded':
+      // The value of a success is an answer: see StepEnd.
+      return onAnswer(settleCall(state, progress), {
+        calling: ongoing,
+        answer: (step as { readonly value: Answer }).value,
+        tokens: tokensOf(progress) - tokensOf(given),
+      });
+    case 'wait':
+      return {
+        state: { ...state, phase: { type: 'waiting', calling: ongoing, delayMs: next.delayMs } },
+        actions: told(recoveryOf(calling, advanced.told), { type: 'wait', delayMs: next.delayMs }),
+      };
+    case 'attempt':
+      return {
+        state: { ...state, phase: ongoing },
+        actions: told(recoveryOf(calling, advanced.told), attemptOf(state, ongoing, false)),
+      };
+    default:
+      return climb(settleCall(state, progress), {
+        calling: ongoing,
+        failure: next.failure,
+        answer: step.value,
+        tokens: tokensOf(progress) - tokensOf(given),
+        reason: advanced.told?.reason ?? '',
+      });
+  }
+}
+
+function tokensOf({ ledger }: { readonly ledger: Ledger }): number {
+  return ledger.inputTokens + ledger.outputTokens;
+}
+
+type Told = ReturnType<typeof advance>['told'];
+
+function recoveryOf({ turn }: Calling, decided: Told): readonly RunEvent[] {
+  if (decided === undefined) return [];
+  const { failure, recovery, reason, delayMs } = decided;
+  const event = { type: 'recovery', turn, failure, recovery, reason } as const;
+  return [delayMs === undefined ? event : { ...event, delayMs }];
+}
+
+interface Answered {
+  readonly calling: Calling;
+  readonly answer: Answer;
+  readonly tokens: number;
+}
+
+/** A whole answer: calls to run, or the end of the work. */
+function onAnswer(given: RunState, { calling, answer, tokens }: Answered): Moved {
+  const { turn, base, salvage } = calling;
+  const whole = joinContinuation(base, answer);
+  const isBlank = whole.text.trim() === '';
+  const hasCalls = whole.toolCalls.length > 0;
+  const partial = isBlank ? given.partial : whole.text;
+  const messages = [...given.messages, { role: 'assistant', content: whole.content } as const];
+  const answered: RunState = { ...given, partial, messages };
+  const events = anewEvents(calling, answer);
+  if (salvage !== undefined) {
+    const saved = isBlank || hasCalls ? { ...given, partial } : overcome(answered, calling, true);
+    return endRun(saved, { type: 'ended', end: 'stopped', ...salvage }, events);
+  }
+  if (hasCalls) return beginTools(overcome(answered, calling, false), preparedOf(answer), events);
+  const fall = { calling, answer, tokens, reason: '' };
+  if (isBlank) return climb(given, { ...fall, failure: emptied(), events });
+  const output = outputOf(given, whole);
+  if (output.type === 'valid') {
+    const end = { type: 'ended', end: 'completed', text: whole.text, output: output.value } as const;
+    return endRun(overcome(answered, calling, true), end, events);
+  }
+  const failure = outputFailure(output.problem, given.tallies.reasks + 1);
+  return climb(answered, { ...fall, failure, events: [...events, { type: 'failure', turn, failure }] });
+}
+
+function preparedOf({ prepared = [], toolCalls }: Answer): readonly PreparedCall[] {
+  assert(
+    prepared.length === toolCalls.length,
+    `${toolCalls.length} calls, ${prepared.length} of them prepared`,
+  );
+  return prepared;
+}
+
+function outputOf({ config }: RunState, { text, check }: Answer): OutputCheck {
+  if (!config.hasOutput) return { type: 'valid', value: text };
+  return check ?? { type: 'invalid', problem: 'It was not checked.' };
+}
+
+function outputFailure(problem: string, attempts: number): Failure {
+  return createFailure('OUTPUT_PARSE_ERROR', {
+    origin: 'output',
+    message: `The answer does not fit the output schema: ${problem}`,
+    context: { attempts },
+  });
+}
+
+function emptied(): Failure {
+  const message = 'After the hooks nothing was left of the answer';
+  return createFailure('EMPTY_RESPONSE', { origin: 'model', message });
+}
+
+/**
+ * What had failed before an answer that leads on was overcome by it. What the model was told of its calls is overcome by a final
+ * answer only: another call may fail as well.
+ */
+function overcome(state: RunState, { progress, turn }: Calling, isFinal: boolean): RunState {
+  const { tallies } = state;
+  const isSmooth = progress.recoveries.length === 0 && tallies.pending.length === 0;
+  if (isSmooth && tallies.nudges === 0 && tallies.compactions === 0) return state;
+  const ofCall = progress.recoveries.map((recovery): RunRecovery => ({ ...recovery, turn }));
+  const isOpen = ({ recovery }: RunRecovery): boolean => !isFinal && recovery === 'tell-model';
+  const pending = tallies.pending.filter(isOpen);
+  const rested: RunState = { ...state, tallies: { ...tallies, nudges: 0, compactions: 0, pending } };
+  return addRecoveries(rested, [...tallies.pending.filter((one) => !isOpen(one)), ...ofCall]);
+}

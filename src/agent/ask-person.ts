@@ -1,0 +1,52 @@
+import { assert } from '../base/assert.ts';
+import type { Moved } from './moved.ts';
+import { told } from './moved.ts';
+import type { RunEvent } from './run-event.ts';
+import type { PersonRequest } from './run-outcome.ts';
+import type { CallState, Phase, RunningTools, RunState } from './state.ts';
+
+/** The phase in which a person is asked. */
+export type Asking = Extract<Phase, { type: 'asking' }>;
+
+type Open = Exclude<CallState, { type: 'done' }>;
+
+/** Asks a person about one call: whether it may run, or whether it happened. */
+export function askAbout(
+  state: RunState,
+  tools: RunningTools,
+  { index, events }: { readonly index: number; readonly events: readonly RunEvent[] },
+): Moved {
+  const asked = tools.calls[index];
+  assert(asked !== undefined && asked.type !== 'done', `There is nothing to ask about call ${index}`);
+  const request = requestOf(state, asked, index);
+  const phase: Asking = { type: 'asking', tools, index, request };
+  const tellings = [...events, ...doubtOf(state, asked), { type: 'approval-requested', request } as const];
+  return { state: { ...state, phase }, actions: told(tellings, { type: 'ask-person', request }) };
+}
+
+function requestOf(state: RunState, asked: Open, index: number): PersonRequest {
+  const { call } = asked;
+  const { input, hash, name: tool } = call;
+  const place = `${state.runId}:${state.turn}:${index}`;
+  if (asked.type === 'in-doubt') {
+    const why = asked.end.failure?.message ?? `Nobody saw how the call of "${tool}" ended`;
+    return { type: 'in-doubt', id: `${place}:in-doubt:${asked.attempts.length}`, tool, input, hash, why };
+  }
+  const request: PersonRequest = {
+    type: 'approval',
+    id: `${place}:approval`,
+    tool,
+    input,
+    hash,
+    why: call.why ?? `The tool "${tool}" asks before it runs`,
+    expiresAt: state.wallMs + state.config.limits.approvalTimeoutMs,
+  };
+  return call.isRepaired === true ? { ...request, isRepaired: true } : request;
+}
+
+function doubtOf({ turn }: RunState, asked: Open): readonly RunEvent[] {
+  if (asked.type !== 'in-doubt' || asked.end.failure === undefined) return [];
+  const { failure } = asked.end;
+  const reason = 'only a person can say whether it happened';
+  return [{ type: 'recovery', turn, failure, recovery: 'ask-person', reason }];
+}

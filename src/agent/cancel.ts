@@ -1,0 +1,65 @@
+import { unreachable } from '../base/assert.ts';
+import { renderFailure } from '../errors/render-failure.ts';
+import type { ToolResultPart } from '../model/message.ts';
+import { settleCall } from './settle-call.ts';
+import type { Calling, CallState, Phase, RunningTools, RunState } from './state.ts';
+
+/**
+ * Leaves a valid conversation and true counts behind, wherever the run is broken off: every call of the turn gets a truthful
+ * result, and what the attempts of a call of a model used up is kept.
+ */
+export function cancelRun(state: RunState): RunState {
+  const { phase } = state;
+  if (phase.type === 'calling-model') return leaveCall(state, phase);
+  if (phase.type === 'waiting') return leaveCall(state, phase.calling);
+  const tools = openTools(phase);
+  if (tools === undefined) return state;
+  const content = tools.calls.map(resultOf);
+  return content.length === 0
+    ? state
+    : { ...state, messages: [...state.messages, { role: 'tool', content }] };
+}
+
+/** Half an answer that was being continued is what there is of one. */
+function leaveCall(state: RunState, { base, progress }: Calling): RunState {
+  const settled = settleCall(state, progress);
+  return base.trim() === '' ? settled : { ...settled, partial: base };
+}
+
+function openTools(phase: Phase): RunningTools | undefined {
+  switch (phase.type) {
+    case 'running-tools':
+      return phase;
+    case 'waiting-for-tools':
+    case 'asking':
+      return phase.tools;
+    case 'suspended':
+      return phase.back.type === 'asking' ? phase.back.tools : undefined;
+    case 'calling-model':
+    case 'waiting':
+    case 'ended':
+      return undefined;
+    default:
+      return unreachable(phase);
+  }
+}
+
+const neverRan = 'This call was not run: the run was broken off before.';
+const notAgain = 'It was not tried again: the run was broken off.';
+const mayHaveRun =
+  'The run was broken off while this call was under way. It may or may not have happened: check before you repeat it.';
+
+function resultOf(state: CallState): ToolResultPart {
+  const { callId, name } = state.call;
+  if (state.type === 'done') {
+    const part = { type: 'tool-result', callId, name, content: state.end.content } as const;
+    return state.end.type === 'ok' ? part : { ...part, isError: true };
+  }
+  return { type: 'tool-result', callId, name, content: whatBecame(state), isError: true };
+}
+
+function whatBecame({ type, attempts }: Exclude<CallState, { type: 'done' }>): string {
+  if (type === 'running' || type === 'verifying' || type === 'in-doubt') return mayHaveRun;
+  const last = attempts.at(-1);
+  return last === undefined ? neverRan : `${renderFailure(last.failure, 'model')} ${notAgain}`;
+}

@@ -1,0 +1,30 @@
+import type { Permission, Repeats, ToolEffect } from '../model/tool.ts';
+import type { Asked } from '../resilience/call-failures.ts';
+import type { RetryPolicy } from '../resilience/retry-policy.ts';
+import type { RunLimits } from './limits.ts';
+import type { LoopRules } from './loop-guard.ts';
+
+/** All that the machine knows of the agent. It is JSON and stands in the journal: the same events give the same state. */
+export interface RunConfig {
+  readonly agent: string;
+  readonly models: readonly Asked[];
+  readonly limits: RunLimits;
+  readonly retry: RetryPolicy;
+  readonly loop: LoopRules;
+  /** Whether a last turn without tools may give an answer when a limit is reached. */
+  readonly salvage: boolean;
+  /** A call of which nobody knows whether it happened: ask a person, or tell the model. */
+  readonly inDoubt: 'ask' | 'tell';
+  /** Whether the answer has a schema. */
+  readonly hasOutput: boolean;
+  readonly tools: Readonly<Record<string, ToolFacts>>;
+}
+
+/** What the machine knows of a tool. */
+export interface ToolFacts {
+  readonly effect: ToolEffect;
+  readonly permission: Permission;
+  readonly canVerify: boolean;
+  readonly repeats?: Repeats;
+  readonly onError: 'tell' | 'abort';
+}

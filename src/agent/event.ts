@@ -1,0 +1,69 @@
+import type { Json } from '../base/json.ts';
+import type { Failure } from '../errors/failure.ts';
+import type { Message } from '../model/message.ts';
+import type { PartialResult } from '../model/model.ts';
+import type { StepEnd } from '../resilience/call-progress.ts';
+import type { RunConfig } from './config.ts';
+import type { OutputCheck } from './output.ts';
+import type { PreparedCall, ToolEnd } from './tool-call.ts';
+
+/** What one attempt at a model brought: the answer, and what it means to this agent. */
+export interface Answer extends PartialResult {
+  /** Of a whole answer with tool calls: what each of them comes to. */
+  readonly prepared?: readonly PreparedCall[];
+  /** Of a whole answer without calls, where the output has a schema. */
+  readonly check?: OutputCheck;
+}
+
+/** What happened, as the journal has it. Time and chance arrive in it as numbers. */
+export type MachineEvent =
+  | {
+      readonly type: 'run-started';
+      readonly runId: string;
+      readonly config: RunConfig;
+      readonly messages: readonly Message[];
+      readonly repairs: readonly string[];
+    }
+  | {
+      readonly type: 'attempt-finished';
+      readonly step: StepEnd<Answer>;
+      /** Messages that came from outside and went out with this attempt. */
+      readonly injected?: readonly Message[];
+    }
+  | { readonly type: 'waited'; readonly tookMs: number }
+  | { readonly type: 'tools-finished'; readonly ends: readonly AttemptedCall[]; readonly tookMs: number }
+  | { readonly type: 'tools-verified'; readonly found: readonly VerifiedCall[]; readonly tookMs: number }
+  /** A person, or a callback in his place, answered; or nobody did in time. */
+  | { readonly type: 'person-answered'; readonly answer: PersonAnswer; readonly wallMs: number }
+  /** Nobody in this process can answer. */
+  | { readonly type: 'person-absent' }
+  | {
+      readonly type: 'resumed';
+      readonly answer: PersonAnswer;
+      readonly wallMs: number;
+      readonly config: RunConfig;
+    }
+  /** A guardrail said no. */
+  | { readonly type: 'halted'; readonly failure: Failure }
+  /** A hook or a part of ours broke: nothing that could be climbed. */
+  | { readonly type: 'broken'; readonly failure: Failure }
+  | { readonly type: 'cancelled' };
+
+/** The end of one call's attempt, by its place in the turn. */
+export interface AttemptedCall {
+  readonly index: number;
+  readonly end: ToolEnd;
+  /** In [0, 1): spreads a retry. */
+  readonly drawn: number;
+}
+
+export interface VerifiedCall {
+  readonly index: number;
+  readonly found:
+    | { readonly type: 'happened'; readonly end: ToolEnd }
+    | { readonly type: 'did-not-happen' }
+    | { readonly type: 'unknown'; readonly failure: Failure };
+}
+
+/** `given: false`: nobody answered. */
+export type PersonAnswer = { readonly given: false } | { readonly given: true; readonly value: Json };

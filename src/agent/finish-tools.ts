@@ -1,0 +1,245 @@
+import { createFailure } from '../errors/failure.ts';
+import type { Message, ToolResultPart } from '../model/message.ts';
+import { isToolOutage, observeTool, withdrawnTools } from '../resilience/tool-breaker.ts';
+import { defaultRejectionLimits, judgeRejections } from './approval.ts';
+import { endRun, failRun } from './end.ts';
+import { looksEmpty } from './empty-result.ts';
+import { observeCalls } from './loop-guard.ts';
+import type { LoopVerdict } from './loop-guard.ts';
+import type { Moved } from './moved.ts';
+import { noteMessage } from './notes.ts';
+import { maxPending } from './overcome.ts';
+import type { RunEvent } from './run-event.ts';
+import type { RunRecovery } from './run-outcome.ts';
+import type { CallState, RunningTools, RunState, Tallies, Withdrawal } from './state.ts';
+import type { ToolEnd } from './tool-call.ts';
+import { beginTurn } from './turn.ts';
+
+type Done = Extract<CallState, { type: 'done' }>;
+
+/** Every call of the turn is settled: the model is told, in the order in which it called, and what it shows is judged. */
+export function finishTools(given: RunState, tools: RunningTools, tellings: readonly RunEvent[]): Moved {
+  const done = tools.calls.filter((call): call is Done => call.type === 'done');
+  const answered = { ...given, messages: [...given.messages, resultsOf(done)] };
+  const { state, events, notes } = judgeTools(tally(answered, done), done);
+  const told = events.length === 0 ? tellings : [...tellings, ...events];
+  const ended = endedBy(state, done, told);
+  if (ended !== undefined) return ended;
+  const verdict = judgeLoop(state, done);
+  const watched = { ...state, guard: verdict.guard };
+  if (verdict.type === 'stop') return stopLoop(watched, verdict, told);
+  const after =
+    verdict.type === 'fine'
+      ? { state: watched, events: told, notes }
+      : breakLoop(watched, verdict, { events: told, notes });
+  return beginTurn(say(after.state, after.notes), after.events);
+}
+
+function resultsOf(done: readonly Done[]): Message {
+  const content: ToolResultPart[] = [];
+  for (const { end } of done) {
+    const part = { type: 'tool-result', callId: end.callId, name: end.name, content: end.content } as const;
+    content.push(end.type === 'ok' ? part : { ...part, isError: true });
+  }
+  return { role: 'tool', content };
+}
+
+function say(state: RunState, notes: readonly string[]): RunState {
+  if (notes.length === 0) return state;
+  return { ...state, messages: [...state.messages, noteMessage(notes.join(' '))] };
+}
+
+/** Counts what went well and what did not, in a row. */
+function tally(state: RunState, done: readonly Done[]): RunState {
+  const { tallies } = state;
+  const toolFailures: Record<string, number> = { ...tallies.toolFailures };
+  const succeeded: Record<string, number> = { ...tallies.succeeded };
+  let hasSucceeded = false;
+  for (const { end } of done) {
+    if (end.type === 'ok') {
+      hasSucceeded = true;
+      delete toolFailures[end.name];
+      succeeded[end.name] = (succeeded[end.name] ?? 0) + 1;
+    } else if (countsAgainst(end) && Object.hasOwn(state.config.tools, end.name)) {
+      toolFailures[end.name] = (toolFailures[end.name] ?? 0) + 1;
+    }
+  }
+  const failedTurns = hasSucceeded || done.length === 0 ? 0 : tallies.failedTurns + 1;
+  const pending = [...tallies.pending, ...toldOf(state, done)].slice(-maxPending);
+  const counted: Tallies = { ...tallies, toolFailures, succeeded, failedTurns, pending };
+  return { ...state, tallies: counted };
+}
+
+/** Failures of which the model is told now: an answer will show that it found its way round them. A no is no failure. */
+function toldOf({ turn }: RunState, done: readonly Done[]): readonly RunRecovery[] {
+  const told: RunRecovery[] = [];
+  for (const { end } of done) {
+    const { failure, durationMs: lostMs, type } = end;
+    if (failure === undefined || type === 'denied') continue;
+    told.push({ failure, recovery: 'tell-model', attempts: 1, lostMs, lostTokens: 0, turn });
+  }
+  return told;
+}
+
+/** An outage is the breaker's business, which gives the tool back; a no is a person's. */
+function countsAgainst({ type, failure }: ToolEnd): boolean {
+  return type !== 'denied' && !(failure !== undefined && isToolOutage(failure.code));
+}
+
+interface Judged {
+  readonly state: RunState;
+  readonly events: readonly RunEvent[];
+  readonly notes: readonly string[];
+}
+
+/** Tools that fail too often are taken away for a while, or for good. */
+function judgeTools(state: RunState, done: readonly Done[]): Judged {
+  if (done.every(({ end }) => end.type === 'ok') && Object.keys(state.breakers).length === 0) {
+    return { state, events: [], notes: [] };
+  }
+  const { config, tallies, elapsedMs } = state;
+  let { breakers } = state;
+  for (const { end } of done) {
+    if (Object.hasOwn(config.tools, end.name)) breakers = observeTool(breakers, { end, nowMs: elapsedMs });
+  }
+  const withdrawn: Record<string, Withdrawal> = { ...state.withdrawn };
+  for (const { name, untilMs, reason } of withdrawnTools(breakers, elapsedMs)) {
+    withdrawn[name] ??= { reason, by: 'breaker', untilMs };
+  }
+  for (const [name, failures] of Object.entries(tallies.toolFailures)) {
+    if (failures < config.limits.maxToolFailures) continue;
+    withdrawn[name] ??= { reason: `it failed ${failures} times in a row`, by: 'failures' };
+  }
+  return announce({ ...state, breakers }, withdrawn, []);
+}
+
+/** Tells whoever watches, and the model, what was taken away. */
+function announce(
+  state: RunState,
+  withdrawn: Readonly<Record<string, Withdrawal>>,
+  before: readonly string[],
+): Judged {
+  const events: RunEvent[] = [];
+  const notes = [...before];
+  for (const [name, { reason, untilMs }] of Object.entries(withdrawn)) {
+    if (Object.hasOwn(state.withdrawn, name)) continue;
+    const event = { type: 'tool-withdrawn', turn: state.turn, name, reason } as const;
+    events.push(untilMs === undefined ? event : { ...event, untilMs });
+    const leftMs = untilMs === undefined ? undefined : Math.max(0, untilMs - state.elapsedMs);
+    const until = leftMs === undefined ? '' : ` for ${Math.ceil(leftMs / 1000)} s`;
+    notes.push(`The tool "${name}" is not available${until}: ${reason}. Go on without it.`);
+  }
+  return { state: { ...state, withdrawn }, events, notes };
+}
+
+/** What ends the run whatever else is going on. */
+function endedBy(state: RunState, done: readonly Done[], events: readonly RunEvent[]): Moved | undefined {
+  const { config, tallies, turn } = state;
+  const fatal = done.find(
+    ({ end }) =>
+      end.failure !== undefined && config.tools[end.name]?.onError === 'abort' && end.type !== 'denied',
+  );
+  if (fatal?.end.failure !== undefined) {
+    const { failure } = fatal.end;
+    const reason = `a failure of "${fatal.end.name}" ends the run, as its definition says`;
+    return failRun(state, failure, [
+      ...events,
+      { type: 'recovery', turn, failure, recovery: 'fail', reason },
+    ]);
+  }
+  const { maxRejections } = config.limits;
+  const rejected = judgeRejections(tallies.rejections, { ...defaultRejectionLimits, maxRejections });
+  if (rejected.type === 'stop') {
+    const message = `The run ends because ${rejected.why}`;
+    const failure = createFailure('PERMISSION_DENIED', { origin: 'tool', message, sideEffect: 'none' });
+    return endRun(state, { type: 'ended', end: 'stopped', reason: 'rejected', failure }, events);
+  }
+  if (tallies.failedTurns < config.limits.maxFailedTurns) return undefined;
+  const failure = lastFailure(
+    done.map(({ end }) => end),
+    tallies.failedTurns,
+  );
+  const reason = `no call succeeded in ${tallies.failedTurns} turns in a row`;
+  return failRun(state, failure, [...events, { type: 'recovery', turn, failure, recovery: 'fail', reason }]);
+}
+
+function lastFailure(ends: readonly ToolEnd[], failedTurns: number): NonNullable<ToolEnd['failure']> {
+  const failure = ends.findLast((end) => end.failure !== undefined)?.failure;
+  const message = `In ${failedTurns} turns in a row no tool call succeeded`;
+  if (failure === undefined) return createFailure('TOOL_EXECUTION_ERROR', { origin: 'tool', message });
+  return createFailure(failure.code, {
+    ...failure,
+    message: `${message}. The last one: ${failure.message}`,
+    context: { ...failure.context, failedTurns },
+  });
+}
+
+function judgeLoop(
+  state: RunState,
+  done: readonly Done[],
+): LoopVerdict & { readonly guard: RunState['guard'] } {
+  const calls = done.map(({ call, end }) => ({
+    name: end.name,
+    hash: call.type === 'ready' ? call.hash : `${end.name}:${end.resultHash}`,
+    resultHash: end.resultHash,
+    isError: end.type !== 'ok',
+    isEmpty: looksEmpty(end.content),
+    ...repeatsOf(state, end.name),
+  }));
+  const { guard, verdict } = observeCalls(state.guard, calls, state.config.loop);
+  return { ...verdict, guard };
+}
+
+function repeatsOf({ config }: RunState, name: string): { readonly repeats?: number | 'any' } {
+  const repeats = config.tools[name]?.repeats;
+  return repeats === undefined ? {} : { repeats };
+}
+
+type Found = Exclude<LoopVerdict, { type: 'fine' }>;
+
+function loopFailure({ reason, pattern, tools, count }: Found): ReturnType<typeof createFailure> {
+  return createFailure('ENDLESS_LOOP', {
+    origin: 'agent',
+    message: reason,
+    context: { pattern, tools, count },
+  });
+}
+
+function stopLoop(state: RunState, verdict: Found, events: readonly RunEvent[]): Moved {
+  const failure = loopFailure(verdict);
+  const { turn } = state;
+  return endRun(state, { type: 'ended', end: 'stopped', reason: 'loop', failure }, [
+    ...events,
+    { type: 'failure', turn, failure },
+    { type: 'recovery', turn, failure, recovery: 'stop', reason: verdict.reason },
+  ]);
+}
+
+/** The model is told first; a tool that it still cannot let go of is taken away. */
+function breakLoop(
+  state: RunState,
+  verdict: Found,
+  { events, notes }: Pick<Judged, 'events' | 'notes'>,
+): Judged {
+  const { turn } = state;
+  const failure = loopFailure(verdict);
+  const isNudge = verdict.type === 'nudge';
+  const rung: RunEvent = {
+    type: 'recovery',
+    turn,
+    failure,
+    recovery: isNudge ? 'nudge' : 'withdraw-tool',
+    reason: verdict.reason,
+  };
+  const failed: RunEvent = { type: 'failure', turn, failure };
+  if (isNudge) {
+    const words = `${verdict.reason}. Repeating it will not help: do something else, or answer with what you have.`;
+    return { state, events: [...events, failed, rung], notes: [...notes, words] };
+  }
+  const withdrawn: Record<string, Withdrawal> = { ...state.withdrawn };
+  for (const name of verdict.tools) {
+    if (Object.hasOwn(state.config.tools, name)) withdrawn[name] ??= { reason: verdict.reason, by: 'loop' };
+  }
+  const announced = announce(state, withdrawn, notes);
+  return { ...announced, events: [...events, failed, rung, ...announced.events] };
+}

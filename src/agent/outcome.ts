@@ -1,0 +1,82 @@
+import { unreachable } from '../base/assert.ts';
+import { textOf } from '../model/message.ts';
+import type { Message } from '../model/message.ts';
+import { buildReport } from './build-report.ts';
+import { cancelRun } from './cancel.ts';
+import type { ErrorReport } from './error-report.ts';
+import type { RunFacts, RunOutcome } from './run-outcome.ts';
+import type { Ended, RunState } from './state.ts';
+
+/** How the run ended or why it waits, or nothing while it goes on. */
+export function outcomeOf(state: RunState): RunOutcome | undefined {
+  const { phase } = state;
+  if (phase.type === 'suspended') {
+    const { reason, resumeAt, request, failure } = phase;
+    return {
+      type: 'suspended',
+      // What is asked about has no result yet; whoever takes the conversation elsewhere needs a true one.
+      ...factsOf(cancelRun(state)),
+      reason,
+      ...(resumeAt === undefined ? {} : { resumeAt }),
+      ...(request === undefined ? {} : { request }),
+      ...(failure === undefined ? {} : { failure }),
+    };
+  }
+  return phase.type === 'ended' ? endedOutcome(state, phase) : undefined;
+}
+
+function endedOutcome(state: RunState, phase: Ended): RunOutcome {
+  const facts = factsOf(state);
+  const { partial } = state;
+  switch (phase.end) {
+    case 'completed':
+      return { type: 'completed', ...facts, output: phase.output, text: phase.text };
+    case 'cancelled':
+      return { type: 'cancelled', ...facts, partial };
+    case 'stopped': {
+      const { reason, failure } = phase;
+      const stopped = { type: 'stopped', ...facts, reason, partial, report: reportOf(state, phase) } as const;
+      return failure === undefined ? stopped : { ...stopped, failure };
+    }
+    case 'failed':
+      return { type: 'failed', ...facts, failure: phase.failure, partial, report: reportOf(state, phase) };
+    default:
+      return unreachable(phase);
+  }
+}
+
+function factsOf({ runId, messages, ledger, toolCalls, elapsedMs, turn, recoveries }: RunState): RunFacts {
+  return { runId, messages, usage: { ...ledger, toolCalls, elapsedMs }, turns: turn, recoveries };
+}
+
+function reportOf(state: RunState, phase: Ended): ErrorReport {
+  const { runId, config, ledger, elapsedMs, turn, recoveries, records, partial, tallies, toolCalls } = state;
+  const failure = phase.end === 'failed' || phase.end === 'stopped' ? phase.failure : undefined;
+  return buildReport({
+    agent: config.agent,
+    runId,
+    asked: askedText(state.messages),
+    ended:
+      phase.end === 'stopped'
+        ? { type: 'stopped', reason: phase.reason, failure }
+        : { type: 'failed', failure },
+    turns: turn,
+    succeeded: tallies.succeeded,
+    toolFailures: tallies.toolFailures,
+    effects: Object.fromEntries(Object.entries(config.tools).map(([name, { effect }]) => [name, effect])),
+    toolCalls,
+    attempts: records,
+    recoveries,
+    usage: ledger,
+    elapsedMs,
+    partial,
+    limits: config.limits,
+  });
+}
+
+/** What the person asked first. */
+function askedText(messages: readonly Message[]): string {
+  const first = messages.find(({ role }) => role === 'user');
+  if (first === undefined) return '';
+  return typeof first.content === 'string' ? first.content : textOf(first.content);
+}

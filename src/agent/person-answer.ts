@@ -1,0 +1,56 @@
+import type { PersonRequest } from './run-outcome.ts';
+
+/**
+ * The named fields of an answer from outside, as plain data; nothing where it is no object, or one that could answer
+ * differently when it is asked again: a Proxy, a getter, something that throws. Never throws.
+ */
+export function readFields(
+  answer: unknown,
+  names: readonly string[],
+): ReadonlyMap<string, unknown> | undefined {
+  if (typeof answer !== 'object' || answer === null) return undefined;
+  try {
+    if (Array.isArray(answer)) return undefined;
+    const fields = new Map<string, unknown>();
+    for (const name of names) {
+      const descriptor = Object.getOwnPropertyDescriptor(answer, name);
+      if (descriptor === undefined) continue;
+      if (!('value' in descriptor)) return undefined;
+      if (descriptor.value !== undefined) fields.set(name, descriptor.value);
+    }
+    // A Proxy cannot be told from what it stands for, but it cannot be copied either.
+    structuredClone(answer);
+    return fields;
+  } catch {
+    return undefined; // What refuses to be read says nothing.
+  }
+}
+
+type CallRequest = Exclude<PersonRequest, { readonly type: 'mend' }>;
+
+/** Whether an answer names another call than the request: by id, hash, tool or arguments. What names none fits any. */
+export function isAboutOther(request: CallRequest, answer: unknown): boolean {
+  if (typeof answer !== 'object') return false;
+  const fields = readFields(answer, ['id', 'hash', 'tool', ...inputFields]);
+  if (fields === undefined) return true;
+  const differs = (name: 'id' | 'hash' | 'tool'): boolean =>
+    fields.has(name) && fields.get(name) !== request[name];
+  if (differs('id') || differs('hash') || differs('tool')) return true;
+  return inputFields.some((name) => fields.has(name) && !isSame(fields.get(name), request.input, 0));
+}
+
+const inputFields = ['input', 'args', 'arguments', 'editedInput', 'edited_args'] as const;
+
+const maxDepth = 100;
+
+function isSame(one: unknown, other: unknown, depth: number): boolean {
+  if (one === other) return true;
+  if (depth > maxDepth || typeof one !== 'object' || typeof other !== 'object') return false;
+  if (one === null || other === null || Array.isArray(one) !== Array.isArray(other)) return false;
+  const names = Object.keys(one);
+  if (names.length !== Object.keys(other).length) return false;
+  return names.every(
+    (name) =>
+      Object.hasOwn(other, name) && isSame(Reflect.get(one, name), Reflect.get(other, name), depth + 1),
+  );
+}

@@ -1,0 +1,20 @@
+/** What was done about a failure. */
+export type RecoveryName =
+  // Within one model call: see `resilience/decide.ts`.
+  | 'retry'
+  | 'splice'
+  | 'fall-back'
+  | 'give-up'
+  // Above it.
+  | 'nudge'
+  | 'continue'
+  | 're-ask'
+  | 'compact'
+  | 'tell-model'
+  | 'withdraw-tool'
+  | 'verify'
+  | 'ask-person'
+  | 'salvage'
+  | 'suspend'
+  | 'stop'
+  | 'fail';

@@ -1,0 +1,99 @@
+import type { Block } from './report-document.ts';
+import type { ReportFacts } from './report-facts.ts';
+import {
+  amount,
+  counted,
+  duration,
+  excerpt,
+  explainEnd,
+  money,
+  own,
+  safely,
+  section,
+} from './report-words.ts';
+import type { Explanation } from './report-words.ts';
+
+/** For somebody who does not want to know how it works: what was asked, what happened, what it cost, what to do. */
+export function describeForPerson(facts: ReportFacts): readonly Block[] {
+  return [
+    { type: 'title', text: safely(() => titleOf(facts), 'The work could not be finished.') },
+    ...section('What was asked', () => [
+      { type: 'quote', text: excerpt(facts.asked, 300) || 'nothing in words' },
+    ]),
+    ...section('What happened', () => [{ type: 'paragraph', text: whatHappened(facts) }]),
+    ...section('What had been done before', () => [{ type: 'list', items: whatWasDone(facts) }]),
+    ...section('What it cost', () => [{ type: 'paragraph', text: whatItCost(facts) }]),
+    ...section('What to do next', () => [{ type: 'list', items: whatNext(facts) }]),
+    { type: 'paragraph', text: `Run: ${safely(() => excerpt(facts.runId, 200), '') || 'unknown'}` },
+  ];
+}
+
+function titleOf({ ended }: ReportFacts): string {
+  return ended.type === 'stopped'
+    ? 'The work was stopped before it was finished.'
+    : 'The work could not be finished.';
+}
+
+function whatHappened(facts: ReportFacts): string {
+  const { what }: Explanation = explainEnd(facts);
+  const overcome = facts.recoveries.length;
+  if (overcome === 0) return what;
+  const many = overcome === 1 ? 'One problem' : `${amount(overcome)} problems`;
+  return `${what} ${many} before that had been overcome.`;
+}
+
+const maxTools = 8;
+
+function whatWasDone({ succeeded, effects, partial }: ReportFacts): readonly string[] {
+  const tools = Object.entries(succeeded).filter(([, count]) => count > 0);
+  const lines = tools.slice(0, maxTools).map(([name, count]) => {
+    const changed = changes(own(effects, name)) ? '. This may have changed something' : '';
+    return `${excerpt(name, 60)}: ${count === 1 ? 'once' : counted(count, 'time')}${changed}`;
+  });
+  const rest = tools.length - maxTools;
+  const text = excerpt(partial, 200);
+  const left = `There is an unfinished answer of ${counted(partial.length, 'character')}. It begins: "${text}"`;
+  return [
+    ...(lines.length === 0 ? ['Nothing had been done by a tool'] : lines),
+    ...(rest > 0 ? [`… and ${counted(rest, 'other tool')}`] : []),
+    ...(text === '' ? [] : [left]),
+  ];
+}
+
+function whatItCost({ elapsedMs, usage }: ReportFacts): string {
+  const { inputTokens, outputTokens, unknownUsage, costUsd, unknownCost, requests } = usage;
+  const more = unknownUsage > 0 ? 'at least ' : '';
+  return [
+    `${duration(elapsedMs)} of work`,
+    `${counted(requests, 'request')} to a model`,
+    `${more}${amount(inputTokens + outputTokens)} tokens`,
+    money(costUsd, unknownCost),
+  ].join(', ');
+}
+
+function whatNext(facts: ReportFacts): readonly string[] {
+  const { next } = explainEnd(facts);
+  const { effects, succeeded, ended } = facts;
+  const changing = Object.keys(succeeded).filter(
+    (name) => (own(succeeded, name) ?? 0) > 0 && changes(own(effects, name)),
+  );
+  const names = changing
+    .slice(0, maxTools)
+    .map((name) => excerpt(name, 60))
+    .join(', ');
+  return [
+    next,
+    ...(changing.length === 0
+      ? []
+      : [
+          `Before you ask for the same again, check what was already done (${names}), so that it is not done twice.`,
+        ]),
+    ended.type === 'failed'
+      ? 'Whoever looks after this program can go on from here without doing it all again; give them the line below.'
+      : 'If you need help, give the line below to whoever looks after this program.',
+  ];
+}
+
+function changes(effect: unknown): boolean {
+  return effect === 'once' || effect === 'idempotent';
+}

@@ -1,0 +1,133 @@
+import type { Json } from '../base/json.ts';
+import type { Failure } from '../errors/failure.ts';
+import type { Message } from '../model/message.ts';
+import type { RecoveryName } from './recovery.ts';
+import type { PersonRequest, RunOutcome, StopReason, SuspendReason } from './run-outcome.ts';
+import type { ToolEnd } from './tool-call.ts';
+
+/** What a run tells while it lasts. The text of the last turn, assembled from these, equals `outcome.text`. */
+export type RunEvent<Output = unknown> =
+  | {
+      readonly type: 'run-started';
+      readonly runId: string;
+      readonly agent: string;
+      readonly input: readonly Message[];
+    }
+  | { readonly type: 'run-resumed'; readonly runId: string; readonly agent: string }
+  | { readonly type: 'turn-started'; readonly turn: number; readonly purpose: 'turn' | 'salvage' }
+  | {
+      readonly type: 'attempt-started';
+      readonly turn: number;
+      readonly attempt: number;
+      readonly provider: string;
+      readonly model: string;
+      readonly isProbe: boolean;
+    }
+  | { readonly type: 'text-delta'; readonly turn: number; readonly text: string }
+  /** Of that turn's text only the first `keep` characters still stand; what follows replaces the rest. */
+  | { readonly type: 'text-retracted'; readonly turn: number; readonly keep: number }
+  | { readonly type: 'reasoning-delta'; readonly turn: number; readonly text: string }
+  | {
+      readonly type: 'model-finished';
+      readonly turn: number;
+      readonly attempt: number;
+      readonly provider: string;
+      readonly model: string;
+      readonly durationMs: number;
+      readonly finishReason?: string;
+      readonly responseId?: string;
+      readonly servedBy?: string;
+      readonly inputTokens?: number;
+      readonly outputTokens?: number;
+      readonly costUsd?: number;
+    }
+  | {
+      readonly type: 'tool-started';
+      readonly turn: number;
+      readonly callId: string;
+      readonly name: string;
+      readonly input: Json;
+      readonly attempt: number;
+    }
+  | {
+      readonly type: 'tool-progress';
+      readonly turn: number;
+      readonly callId: string;
+      readonly name: string;
+      readonly message: string;
+      readonly done?: number;
+      readonly total?: number;
+    }
+  | {
+      readonly type: 'tool-finished';
+      readonly turn: number;
+      readonly attempt: number;
+      readonly end: ToolEnd;
+      readonly callId: string;
+      readonly name: string;
+    }
+  /** A tool that nobody waits for any more came to an end: evidence, never a result. */
+  | {
+      readonly type: 'tool-late';
+      readonly turn: number;
+      readonly callId: string;
+      readonly name: string;
+      readonly settled: 'returned' | 'threw';
+      readonly afterMs: number;
+      readonly summary: string;
+    }
+  | {
+      readonly type: 'arguments-repaired';
+      readonly turn: number;
+      readonly callId: string;
+      readonly name: string;
+      readonly input: Json;
+    }
+  | { readonly type: 'failure'; readonly turn: number; readonly failure: Failure }
+  | {
+      readonly type: 'recovery';
+      readonly turn: number;
+      readonly failure: Failure;
+      readonly recovery: RecoveryName;
+      readonly reason: string;
+      readonly delayMs?: number;
+    }
+  | {
+      readonly type: 'breaker-changed';
+      readonly provider: string;
+      readonly from: string;
+      readonly to: string;
+    }
+  | { readonly type: 'breaker-awaited'; readonly provider: string; readonly model: string }
+  | {
+      readonly type: 'tool-withdrawn';
+      readonly turn: number;
+      readonly name: string;
+      readonly reason: string;
+      readonly untilMs?: number;
+    }
+  | { readonly type: 'tool-restored'; readonly turn: number; readonly name: string }
+  | { readonly type: 'history-repaired'; readonly repairs: readonly string[] }
+  | { readonly type: 'history-compacted'; readonly turn: number; readonly removedCharacters: number }
+  | { readonly type: 'messages-injected'; readonly turn: number; readonly messages: readonly Message[] }
+  | {
+      readonly type: 'limit-reached';
+      readonly turn: number;
+      readonly limit: string;
+      readonly reason: StopReason;
+    }
+  | { readonly type: 'approval-requested'; readonly request: PersonRequest }
+  | {
+      readonly type: 'approval-answered';
+      readonly id: string;
+      readonly verdict: string;
+      readonly reason: string;
+    }
+  | { readonly type: 'hook-failed'; readonly hook: string; readonly point: string; readonly failure: Failure }
+  | {
+      readonly type: 'run-suspended';
+      readonly reason: SuspendReason;
+      readonly resumeAt?: number;
+      readonly request?: PersonRequest;
+    }
+  | { readonly type: 'run-finished'; readonly outcome: RunOutcome<Output> };

@@ -1,0 +1,14 @@
+import type { CallProgress } from '../resilience/call-progress.ts';
+import type { RunState } from './state.ts';
+
+const maxRecords = 100;
+
+/** The call of a model is over: its time, its costs and its attempts are the run's. */
+export function settleCall(state: RunState, { elapsedMs, ledger, records }: CallProgress): RunState {
+  return {
+    ...state,
+    elapsedMs: state.elapsedMs + elapsedMs,
+    ledger,
+    records: state.records.length === 0 ? records : [...state.records, ...records].slice(-maxRecords),
+  };
+}

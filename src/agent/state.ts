@@ -1,0 +1,143 @@
+import type { Failure } from '../errors/failure.ts';
+import type { Message } from '../model/message.ts';
+import type { CallProgress } from '../resilience/call-progress.ts';
+import type { AttemptRecord } from '../resilience/call-report.ts';
+import type { Ledger } from '../resilience/ledger.ts';
+import type { ToolBreakers } from '../resilience/tool-breaker.ts';
+import type { Rejections } from './approval.ts';
+import type { RunConfig } from './config.ts';
+import type { LoopGuard } from './loop-guard.ts';
+import type { RecoveryName } from './recovery.ts';
+import type { PersonRequest, RunRecovery, StopReason, SuspendReason } from './run-outcome.ts';
+import type { PreparedCall, ToolEnd } from './tool-call.ts';
+
+/** A run, as the fold of its events. All JSON. */
+export interface RunState {
+  readonly runId: string;
+  readonly config: RunConfig;
+  readonly phase: Phase;
+  /** The conversation without the instructions; valid for every provider whenever a model is called. */
+  readonly messages: readonly Message[];
+  /** Model turns that were begun; a salvage turn is not counted. */
+  readonly turn: number;
+  readonly toolCalls: number;
+  /** Active time. */
+  readonly elapsedMs: number;
+  /** The latest wall time that an event told, for what a person is shown. */
+  readonly wallMs: number;
+  readonly ledger: Ledger;
+  readonly recoveries: readonly RunRecovery[];
+  /** The latest attempts, for the report. */
+  readonly records: readonly AttemptRecord[];
+  /** The latest text of the model: what there is of an answer if the run ends here. */
+  readonly partial: string;
+  readonly guard: LoopGuard;
+  readonly breakers: ToolBreakers;
+  /** Tools that were taken away, with the reason. Those of a breaker come back. */
+  readonly withdrawn: Readonly<Record<string, Withdrawal>>;
+  readonly tallies: Tallies;
+}
+
+export interface Withdrawal {
+  readonly reason: string;
+  readonly by: 'loop' | 'failures' | 'breaker';
+  /** In terms of `elapsedMs`. */
+  readonly untilMs?: number;
+}
+
+/** What is counted over turns. */
+export interface Tallies {
+  /** Rungs used since the last answer that led on. */
+  readonly nudges: number;
+  readonly reasks: number;
+  readonly compactions: number;
+  /** Per tool: failures and hints in a row. */
+  readonly toolFailures: Readonly<Record<string, number>>;
+  readonly failedTurns: number;
+  /** Failures that the next good answer will have overcome. */
+  readonly pending: readonly RunRecovery[];
+  readonly rejections: Rejections;
+  /** Per tool: calls that went well. */
+  readonly succeeded: Readonly<Record<string, number>>;
+}
+
+/** What the run is doing. */
+export type Phase =
+  | Calling
+  /** A retry is due after a wait. */
+  | { readonly type: 'waiting'; readonly calling: Calling; readonly delayMs: number }
+  | RunningTools
+  /** Some calls of the turn are due again after a wait. */
+  | { readonly type: 'waiting-for-tools'; readonly tools: RunningTools; readonly delayMs: number }
+  /** A person is asked. */
+  | {
+      readonly type: 'asking';
+      readonly tools: RunningTools;
+      readonly index: number;
+      readonly request: PersonRequest;
+    }
+  | Suspended
+  | Ended;
+
+export interface Calling {
+  readonly type: 'calling-model';
+  readonly turn: number;
+  /** A salvage turn is the last one: it has no tools, and the run is stopped after it. */
+  readonly salvage?: Stop;
+  readonly progress: CallProgress;
+  /** The text of an answer that was cut off and is being continued. */
+  readonly base: string;
+  readonly continuations: number;
+}
+
+/** Why a run is stopped. */
+export interface Stop {
+  readonly reason: StopReason;
+  readonly failure: Failure;
+}
+
+export interface RunningTools {
+  readonly type: 'running-tools';
+  readonly calls: readonly CallState[];
+}
+
+/** One call of the turn. */
+export type CallState =
+  | (Tried & { readonly type: 'ready' | 'to-ask' | 'running' })
+  | (Tried & { readonly type: 'due'; readonly delayMs: number })
+  /** It may have happened. */
+  | (Tried & { readonly type: 'in-doubt'; readonly end: ToolEnd; readonly isVerified: boolean })
+  | (Tried & { readonly type: 'verifying'; readonly end: ToolEnd })
+  | { readonly type: 'done'; readonly call: PreparedCall; readonly end: ToolEnd };
+
+/** A call with the attempts at it that came to nothing. */
+export interface Tried {
+  readonly call: ReadyCall;
+  readonly attempts: readonly FailedCall[];
+}
+
+/** An attempt at a call that came to nothing, and why it is made again. */
+export interface FailedCall {
+  readonly failure: Failure;
+  readonly recovery: RecoveryName;
+  readonly lostMs: number;
+}
+
+export type ReadyCall = Extract<PreparedCall, { type: 'ready' }>;
+
+export interface Suspended {
+  readonly type: 'suspended';
+  readonly reason: SuspendReason;
+  /** Milliseconds since 1970. */
+  readonly resumeAt?: number;
+  readonly request?: PersonRequest;
+  readonly failure?: Failure;
+  readonly back: Extract<Phase, { type: 'asking' }> | { readonly type: 'new-turn' } | Calling;
+}
+
+export type Ended = { readonly type: 'ended' } & (
+  | { readonly end: 'completed'; readonly text: string; readonly output: unknown }
+  | { readonly end: 'stopped'; readonly reason: StopReason; readonly failure?: Failure }
+  | { readonly end: 'cancelled' }
+  | { readonly end: 'failed'; readonly failure: Failure }
+);

@@ -1,0 +1,47 @@
+import type { Json } from '../base/json.ts';
+import type { Failure } from '../errors/failure.ts';
+import type { ToolResultPart } from '../model/message.ts';
+import type { ToolEffect } from '../model/tool.ts';
+import type { Ledger } from '../resilience/ledger.ts';
+
+/** A tool call of the model, looked at before anything runs: its arguments read, its permission decided. All JSON. */
+export type PreparedCall = {
+  readonly callId: string;
+  readonly name: string;
+} & (
+  | {
+      readonly type: 'ready';
+      /** The arguments as the model meant them, before the schema turned them into values of its own. */
+      readonly input: Json;
+      readonly effect: ToolEffect;
+      readonly permission: 'allow' | 'ask';
+      /** Why it is asked, in words for the person: the rule that asks. */
+      readonly why?: string;
+      /** Of the tool's name and its canonical arguments: what an approval is bound to, and how repeats are known. */
+      readonly hash: string;
+      /** The model's text was no JSON, and the one reading that it has was taken. */
+      readonly isRepaired?: true;
+      readonly repeats?: number | 'any';
+      readonly onError?: 'tell' | 'abort';
+    }
+  /** Not run: unknown tool, bad arguments, forbidden, one too many. */
+  | { readonly type: 'refused'; readonly end: ToolEnd }
+);
+
+/** How one call of a tool ended. All JSON: this is what the journal holds and the model is told. */
+export interface ToolEnd {
+  readonly callId: string;
+  readonly name: string;
+  readonly type: 'ok' | 'failed' | 'retry' | 'denied' | 'unknown';
+  /** What the model is told: the result, or corrective words. */
+  readonly content: ToolResultPart['content'];
+  /** Absent for `ok` and `retry`. */
+  readonly failure?: Failure;
+  /** Of what came back, so that two results can be compared without keeping them. */
+  readonly resultHash: string;
+  readonly durationMs: number;
+  /** What `assist` used up. */
+  readonly charge?: Ledger;
+  /** The result was longer than the model is shown; so many characters in all. */
+  readonly totalCharacters?: number;
+}

@@ -1,0 +1,130 @@
+import { unreachable } from '../base/assert.ts';
+import { createFailure } from '../errors/failure.ts';
+import { afterWait } from '../resilience/call-progress.ts';
+import { emptyLedger } from '../resilience/ledger.ts';
+import { noToolBreakers } from '../resilience/tool-breaker.ts';
+import { onAttempt } from './answer.ts';
+import { noRejections } from './approval.ts';
+import { cancelRun } from './cancel.ts';
+import { endRun, failRun } from './end.ts';
+import type { MachineEvent } from './event.ts';
+import { emptyLoopGuard } from './loop-guard.ts';
+import type { Moved } from './moved.ts';
+import { told } from './moved.ts';
+import { onAbsent, onAnswered } from './person.ts';
+import { resumeRun } from './resume.ts';
+import type { RunEvent } from './run-event.ts';
+import type { RunState } from './state.ts';
+import { afterWait as afterToolWait, isAbout, onToolsFinished, onToolsVerified } from './tools.ts';
+import { attemptOf, beginTurn } from './turn.ts';
+
+/**
+ * The machine. Pure and synchronous: no clock, no randomness, no I/O; the same events give the same state. An event that has
+ * no meaning in a state leaves it unchanged and is answered with a typed `INVALID_STATE`, never with a silent wait.
+ */
+export function transition(state: RunState | undefined, event: MachineEvent): Moved {
+  if (event.type === 'run-started') return state === undefined ? startRun(event) : invalid(state, event);
+  if (state === undefined) throw new Error(`The first event of a run is run-started, got ${event.type}`);
+  const { phase } = state;
+  switch (event.type) {
+    case 'attempt-finished':
+      if (phase.type !== 'calling-model') return invalid(state, event);
+      return onAttempt(inject(state, event.injected), phase, event.step);
+    case 'waited':
+      return onWaited(state, event);
+    case 'tools-finished':
+      if (phase.type !== 'running-tools' || !isAbout(phase, 'running', event.ends))
+        return invalid(state, event);
+      return onToolsFinished(pass(state, event.tookMs), phase, event.ends);
+    case 'tools-verified':
+      if (phase.type !== 'running-tools' || !isAbout(phase, 'verifying', event.found))
+        return invalid(state, event);
+      return onToolsVerified(pass(state, event.tookMs), phase, event.found);
+    case 'person-answered':
+      return phase.type === 'asking' ? onAnswered(state, phase, event) : invalid(state, event);
+    case 'person-absent':
+      return phase.type === 'asking' ? onAbsent(state, phase) : invalid(state, event);
+    case 'resumed':
+      return resumeRun(state, event) ?? invalid(state, event);
+    case 'halted':
+      if (phase.type === 'ended') return invalid(state, event);
+      return endRun(
+        cancelRun(state),
+        { type: 'ended', end: 'stopped', reason: 'guardrail', failure: event.failure },
+        [],
+      );
+    case 'broken':
+      if (phase.type === 'ended') return invalid(state, event);
+      return failRun(cancelRun(state), event.failure, []);
+    case 'cancelled':
+      if (phase.type === 'ended') return invalid(state, event);
+      return endRun(cancelRun(state), { type: 'ended', end: 'cancelled' }, []);
+    default:
+      return unreachable(event);
+  }
+}
+
+function startRun(event: Extract<MachineEvent, { type: 'run-started' }>): Moved {
+  const { runId, config, messages, repairs } = event;
+  const state: RunState = {
+    runId,
+    config,
+    messages,
+    phase: { type: 'ended', end: 'cancelled' },
+    turn: 0,
+    toolCalls: 0,
+    elapsedMs: 0,
+    wallMs: 0,
+    ledger: emptyLedger,
+    recoveries: [],
+    records: [],
+    partial: '',
+    guard: emptyLoopGuard,
+    breakers: noToolBreakers,
+    withdrawn: {},
+    tallies: {
+      nudges: 0,
+      reasks: 0,
+      compactions: 0,
+      toolFailures: {},
+      failedTurns: 0,
+      pending: [],
+      rejections: noRejections,
+      succeeded: {},
+    },
+  };
+  const started: RunEvent = { type: 'run-started', runId, agent: config.agent, input: messages };
+  return beginTurn(
+    state,
+    repairs.length === 0 ? [started] : [started, { type: 'history-repaired', repairs }],
+  );
+}
+
+function inject(state: RunState, injected: RunState['messages'] | undefined): RunState {
+  if (injected === undefined || injected.length === 0) return state;
+  return { ...state, messages: [...state.messages, ...injected] };
+}
+
+function pass(state: RunState, tookMs: number): RunState {
+  return { ...state, elapsedMs: state.elapsedMs + tookMs, wallMs: state.wallMs + tookMs };
+}
+
+function onWaited(state: RunState, event: Extract<MachineEvent, { type: 'waited' }>): Moved {
+  const { phase } = state;
+  if (phase.type === 'waiting') {
+    const calling = { ...phase.calling, progress: afterWait(phase.calling.progress, event.tookMs) };
+    const waited: RunState = { ...state, wallMs: state.wallMs + event.tookMs, phase: calling };
+    return { state: waited, actions: told([], attemptOf(waited, calling, false)) };
+  }
+  if (phase.type === 'waiting-for-tools') return afterToolWait(pass(state, event.tookMs), phase.tools);
+  return invalid(state, event);
+}
+
+function invalid(state: RunState, event: MachineEvent): Moved {
+  const failure = createFailure('INVALID_STATE', {
+    origin: 'agent',
+    message: `The run is ${state.phase.type}, where ${event.type} has no meaning`,
+    context: { phase: state.phase.type, event: event.type },
+  });
+  return { state, actions: [], invalid: failure };
+}

@@ -1,0 +1,224 @@
+import type { RunConfig, ToolFacts } from '../agent/config.ts';
+import type { Hook } from '../agent/hook.ts';
+import { checkHooks } from '../agent/check-hooks.ts';
+import { checkPermissionRules } from '../agent/check-permission-rules.ts';
+import { resolveLimits } from '../agent/limits.ts';
+import type { RunLimits } from '../agent/limits.ts';
+import { defaultLoopRules } from '../agent/loop-guard.ts';
+import type { LoopRules } from '../agent/loop-guard.ts';
+import type { PermissionRule } from '../agent/permission.ts';
+import type { Clock, Random } from '../base/clock.ts';
+import { isRecord } from '../base/json.ts';
+import { nearestNames } from '../base/nearest.ts';
+import { systemClock, systemId, systemRandom } from '../base/system.ts';
+import { configError } from '../errors/config-error.ts';
+import { RerailError } from '../errors/rerail-error.ts';
+import { checkRequest } from '../model/check-request.ts';
+import type { Model } from '../model/model.ts';
+import { readSchema } from '../model/schema.ts';
+import type { Timeouts } from '../model/timeouts.ts';
+import type { Schema, Tool } from '../model/tool.ts';
+import { resolveRetryPolicy } from '../resilience/retry-policy.ts';
+import type { RetryOption } from '../resilience/retry-policy.ts';
+import type { AgentParts, ModelSettings } from './agent-parts.ts';
+import type { AgentCallbacks } from './callbacks.ts';
+import { createCallbackHook } from './callbacks.ts';
+import { resolveTimeouts } from './call-policy.ts';
+import { checkModels } from './check-models.ts';
+import { processGates } from './gates.ts';
+import type { Gates } from './gates.ts';
+import { createHookRunner } from './hooks.ts';
+import type { FailedHook } from './hook-notes.ts';
+import { createToolRegistry } from './tool-registry.ts';
+
+/** What an agent is made of. Only a model is required. */
+export interface AgentOptions<Output extends Schema = never> {
+  /** For reports, logs and traces. */
+  readonly name?: string;
+  /** The first is asked, the others are the fallback chain. */
+  readonly model: Model | readonly Model[];
+  readonly instructions?: string;
+  readonly tools?: readonly Tool[];
+  /** Makes the answer structured: validated, and asked for again where its form is wrong. */
+  readonly output?: Output;
+  /** How failures are gone about. */
+  readonly policy?: AgentPolicy;
+  readonly limits?: Partial<RunLimits>;
+  readonly hooks?: readonly Hook[];
+  readonly callbacks?: AgentCallbacks;
+  /** Fields for every request, such as `temperature` and `maxOutputTokens`. */
+  readonly settings?: ModelSettings;
+  /** What runs of the same provider and key share; the process' own by default. */
+  readonly gates?: Gates;
+  readonly clock?: Clock;
+  readonly random?: Random;
+}
+
+/** How an agent goes about failures. Everything has a default. */
+export interface AgentPolicy {
+  /** A preset (`none`, `quick`, `standard`, `patient`) or what differs from `standard`. */
+  readonly retry?: RetryOption;
+  /** The waits of one attempt at a model. */
+  readonly timeouts?: Partial<Timeouts>;
+  /** Ask the next model also where one refused or filtered its answer. Off by default. */
+  readonly fallBackOnFilter?: boolean;
+  /** Whether a last turn without tools may give an answer when a limit is reached. On by default. */
+  readonly salvage?: boolean;
+  /** A call of which nobody knows whether it happened, and whose tool cannot tell: ask a person, or tell the model. */
+  readonly inDoubt?: 'ask' | 'tell';
+  /** From how many repeats on the model is told, loses the tool, and is stopped. */
+  readonly loop?: Partial<LoopRules>;
+  /** Rules by tool, effect and argument; the strictest that fits counts. */
+  readonly permissions?: readonly PermissionRule[];
+}
+
+/** Checks everything that can be checked without asking anybody, and fills in the rest. Throws a `ConfigError`. */
+export function resolveAgent(
+  options: AgentOptions<Schema>,
+  onHookFailed: (failed: FailedHook) => void,
+): AgentParts {
+  if (!isRecord(options)) throw configError('createAgent() takes an object: { model, tools, … }');
+  checkFields('the options of createAgent()', options, fields);
+  const policy = options.policy ?? {};
+  checkFields('policy', policy, policyFields);
+  const { name = 'agent', instructions = '', settings = {}, callbacks } = options;
+  checkTexts({ name, instructions });
+  const models = checkModels(options.model);
+  const registry = createToolRegistry(options.tools ?? []);
+  const limits = resolveLimits(options.limits);
+  const retry = resolveRetryPolicy(policy.retry);
+  const output =
+    options.output === undefined ? undefined : readSchema(options.output, 'the output of the agent');
+  const clock = options.clock ?? systemClock;
+  const callbackHook = callbacks === undefined ? [] : [createCallbackHook(callbacks)];
+  const hooks = [...checkHooks(options.hooks ?? []), ...callbackHook];
+  const parts: AgentParts = {
+    name,
+    models,
+    instructions,
+    settings,
+    registry,
+    rules: checkPermissionRules(policy.permissions ?? []),
+    output,
+    retry,
+    fallBackOnFilter: policy.fallBackOnFilter ?? false,
+    timeouts: resolveTimeouts({ totalMs: limits.modelTimeoutMs, ...policy.timeouts }),
+    config: configOf({
+      name,
+      models,
+      limits,
+      retry,
+      policy,
+      hasOutput: output !== undefined,
+      tools: options.tools ?? [],
+    }),
+    hooks: createHookRunner(hooks, { clock, onFailed: onHookFailed }),
+    approve: callbacks?.onApproval,
+    listen: callbacks?.onEvent,
+    gates: options.gates ?? processGates,
+    clock,
+    random: options.random ?? systemRandom,
+    newId: systemId,
+  };
+  checkFeatures(parts);
+  return parts;
+}
+
+const fields = new Set<string>([
+  'name',
+  'model',
+  'instructions',
+  'tools',
+  'output',
+  'policy',
+  'limits',
+  'hooks',
+  'callbacks',
+  'settings',
+  'gates',
+  'clock',
+  'random',
+] satisfies readonly (keyof AgentOptions)[]);
+const policyFields = new Set<string>([
+  'retry',
+  'timeouts',
+  'fallBackOnFilter',
+  'salvage',
+  'inDoubt',
+  'loop',
+  'permissions',
+] satisfies readonly (keyof AgentPolicy)[]);
+
+function checkFields(place: string, given: object, known: ReadonlySet<string>): void {
+  if (!isRecord(given)) throw configError(`${place} must be an object, got ${String(given)}`);
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined || known.has(name)) continue;
+    const [nearest] = nearestNames(name, [...known]);
+    const advice =
+      nearest === undefined ? `known are ${[...known].join(', ')}` : `did you mean "${nearest}"?`;
+    throw configError(`There is no field "${name}" in ${place}: ${advice}`, { context: { field: name } });
+  }
+}
+
+function checkTexts(texts: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(texts)) {
+    if (typeof value !== 'string')
+      throw configError(`"${name}" of the agent must be a text, got ${typeof value}`);
+  }
+  if (texts['name'] === '') throw configError('"name" of the agent must not be empty');
+}
+
+interface Described {
+  readonly name: string;
+  readonly models: readonly Model[];
+  readonly limits: RunLimits;
+  readonly retry: AgentParts['retry'];
+  readonly policy: AgentPolicy;
+  readonly hasOutput: boolean;
+  readonly tools: readonly Tool[];
+}
+
+function configOf({ name, models, limits, retry, policy, hasOutput, tools }: Described): RunConfig {
+  const facts: Record<string, ToolFacts> = {};
+  for (const tool of tools) facts[tool.name] = factsOf(tool);
+  return {
+    agent: name,
+    models: models.map(({ provider, name: model, quotaKey }) => ({ provider, name: model, quotaKey })),
+    limits: finite(limits),
+    retry: finite(retry),
+    loop: { ...defaultLoopRules, ...policy.loop },
+    salvage: policy.salvage ?? true,
+    inDoubt: policy.inDoubt ?? 'ask',
+    hasOutput,
+    tools: facts,
+  };
+}
+
+function factsOf({ effect, permission, verify, repeats, onError = 'tell' }: Tool): ToolFacts {
+  const facts = { effect, permission, canVerify: verify !== undefined, onError };
+  return repeats === undefined ? facts : { ...facts, repeats };
+}
+
+/** JSON has no infinity, and the journal is JSON. */
+function finite<Bounds extends object>(bounds: Bounds): Bounds {
+  const entries = Object.entries(bounds).map(([name, value]) => [
+    name,
+    value === Infinity ? Number.MAX_SAFE_INTEGER : (value as unknown),
+  ]);
+  return Object.fromEntries(entries) as Bounds; // The same fields.
+}
+
+/** A model that lacks what every request will ask for is told of now, not at three in the morning. */
+function checkFeatures({ models, registry, settings, output }: AgentParts): void {
+  const messages = [{ role: 'user', content: 'Hello' }] as const;
+  for (const model of models) {
+    const native = output !== undefined && model.capabilities.structuredOutput === 'native';
+    const failure = checkRequest(model, {
+      ...settings,
+      messages,
+      ...(registry.names.length === 0 ? {} : { tools: registry.definitions }),
+      ...(native ? { output: { name: 'answer', schema: output.json } } : {}),
+    });
+    if (failure !== undefined) throw RerailError.from(failure);
+  }
+}

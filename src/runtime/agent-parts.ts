@@ -1,0 +1,44 @@
+import type { RunConfig } from '../agent/config.ts';
+import type { RunEvent } from '../agent/run-event.ts';
+import type { PersonRequest } from '../agent/run-outcome.ts';
+import type { PermissionRules } from '../agent/permission.ts';
+import type { Clock, Random } from '../base/clock.ts';
+import type { Model } from '../model/model.ts';
+import type { ModelRequest } from '../model/request.ts';
+import type { ReadSchema } from '../model/schema.ts';
+import type { Timeouts } from '../model/timeouts.ts';
+import type { RetryPolicy } from '../resilience/retry-policy.ts';
+import type { Gates } from './gates.ts';
+import type { HookRunner } from './hooks.ts';
+import type { ToolRegistry } from './tool-registry.ts';
+
+/** Fields of a request that an agent sets for all of its calls. */
+export type ModelSettings = Omit<
+  ModelRequest,
+  'messages' | 'tools' | 'toolChoice' | 'output' | 'continueFrom' | 'parallelToolCalls'
+>;
+
+/** An agent, checked and resolved: what all of its runs share. */
+export interface AgentParts {
+  readonly name: string;
+  readonly models: readonly Model[];
+  readonly instructions: string;
+  readonly settings: ModelSettings;
+  readonly registry: ToolRegistry;
+  readonly rules: PermissionRules;
+  readonly output: ReadSchema | undefined;
+  readonly retry: RetryPolicy;
+  readonly fallBackOnFilter: boolean;
+  readonly timeouts: Timeouts;
+  readonly config: RunConfig;
+  readonly hooks: HookRunner;
+  /** Answers in the place of a person, where the caller has such a function. */
+  readonly approve:
+    ((request: PersonRequest, options: { readonly signal: AbortSignal }) => unknown) | undefined;
+  /** Hears every event of every run. */
+  readonly listen: ((event: RunEvent, about: { readonly runId: string }) => void) | undefined;
+  readonly gates: Gates;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly newId: () => string;
+}

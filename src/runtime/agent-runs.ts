@@ -1,0 +1,273 @@
+import { noteMessage } from '../agent/notes.ts';
+import { outcomeOf } from '../agent/outcome.ts';
+import type { RunOutcome } from '../agent/run-outcome.ts';
+import { transition } from '../agent/transition.ts';
+import { onAbort } from '../base/abort.ts';
+import type { Json } from '../base/json.ts';
+import { createFailure } from '../errors/failure.ts';
+import type { Failure } from '../errors/failure.ts';
+import { RerailError } from '../errors/rerail-error.ts';
+import type { Message, UserPart } from '../model/message.ts';
+import { createAgentEffects } from './agent-effects.ts';
+import type { AgentParts } from './agent-parts.ts';
+import { drive } from './drive.ts';
+import type { DriveInput } from './drive.ts';
+import type { FailedHook } from './hook-notes.ts';
+import { createDeferred, publish } from './live-run.ts';
+import type { LiveRun, Watcher } from './live-run.ts';
+import { createMemoryEngine } from './memory-engine.ts';
+import type { MemoryEngine } from './memory-engine.ts';
+import { createResourceLocks } from './resource-locks.ts';
+import { checkRunOptions, readAnswer, readInput, readMessage } from './run-input.ts';
+import type { ResumeOptions, RunInput, RunOptions } from './run-input.ts';
+import { createEventQueue } from './run-stream.ts';
+import type { RunStream } from './run-stream.ts';
+import { watchRun } from './run-watchers.ts';
+import { createSlots } from './slots.ts';
+
+/** The runs of one agent in this process. */
+export interface AgentRuns {
+  readonly name: string;
+  readonly run: (input: RunInput, options?: RunOptions) => Promise<RunOutcome>;
+  readonly stream: (input: RunInput, options?: RunOptions) => RunStream;
+  readonly resume: (runId: string, options?: ResumeOptions) => Promise<RunOutcome>;
+  readonly cancel: (runId: string, reason?: string) => Promise<void>;
+  readonly inject: (runId: string, message: string | readonly UserPart[] | Message) => Promise<void>;
+}
+
+/** Ended runs that are kept, so that they can be resumed and asked for again. */
+const maxEndedRuns = 1000;
+const version = '1';
+
+interface Held {
+  readonly parts: AgentParts;
+  readonly engine: MemoryEngine;
+  readonly runs: Map<string, LiveRun>;
+  /** The one that ended first in front. */
+  readonly ended: Set<string>;
+}
+
+/** Makes the agent's parts, with a way to tell of failing hooks, and holds its runs. */
+export function createAgentRuns(
+  resolve: (onHookFailed: (failed: FailedHook) => void) => AgentParts,
+): AgentRuns {
+  const runs = new Map<string, LiveRun>();
+  const parts = resolve((failed) => tellHookFailed(runs, failed));
+  const effects = createAgentEffects(parts, {
+    liveOf: (runId) => runs.get(runId),
+    onBackground: (live, { id, text }) => {
+      const payload = noteMessage(text) as unknown as Json; // A message is JSON.
+      if (live.ended === undefined) void held.engine.signal(live.runId, 'message', { id, payload });
+    },
+  });
+  const engine = createMemoryEngine({
+    effects,
+    clock: parts.clock,
+    version,
+    limits: { maxEndedJournals: 0 },
+    program: (durable, input) => {
+      const live = runs.get(durable.runId) as LiveRun; // It is put there before the engine starts.
+      return drive(
+        { parts, live, onOutcome: (run, outcome) => end(held, run, outcome) },
+        durable,
+        input as unknown as DriveInput,
+      ); // See `begin`.
+    },
+    onEnded: (runId, ended) => {
+      const live = runs.get(runId);
+      // The driver itself broke, or the run was cancelled before it began: nobody waits for ever.
+      if (live !== undefined && live.ended === undefined)
+        end(
+          held,
+          live,
+          bareFailure(held, live, ended.type === 'broken' ? ended.failure : lostFailure(runId)),
+        );
+    },
+  });
+  const held: Held = { parts, engine, runs, ended: new Set() };
+  return {
+    name: parts.name,
+    run: async (input, options = {}) => begin(held, input, { options }).outcome.promise,
+    stream: (input, options = {}) => streamRun(held, input, options),
+    resume: (runId, options = {}) => resume(held, runId, options),
+    cancel: (runId, reason = 'cancelled by the caller') => cancel(held, runId, reason),
+    inject: (runId, message) => inject(held, runId, message),
+  };
+}
+
+function tellHookFailed(
+  runs: ReadonlyMap<string, LiveRun>,
+  { hook, point, failure, runId }: FailedHook,
+): void {
+  const live = runs.get(runId);
+  if (live !== undefined) publish(live, { type: 'hook-failed', hook, point, failure });
+}
+
+interface Beginning {
+  readonly options: RunOptions;
+  readonly watcher?: Watcher;
+}
+
+/** Starts a run, or finds the one of that name. */
+function begin(held: Held, input: RunInput, { options, watcher }: Beginning): LiveRun {
+  checkRunOptions(options, 'run');
+  const { parts, engine, runs } = held;
+  const runId = options.runId ?? parts.newId();
+  const known = runs.get(runId);
+  if (known !== undefined) {
+    if (watcher !== undefined) watchLate(known, watcher);
+    return known;
+  }
+  const live = createLive(parts, runId);
+  runs.set(runId, live);
+  watchRun(parts, live, options.onEvent);
+  if (watcher !== undefined) live.watchers.add(watcher);
+  // The engine begins at once, and can cancel only what has begun: a wish from before must be known to the driver itself.
+  live.isCancelled = options.signal?.aborted === true;
+  void engine
+    .start(readInput(parts, input) as unknown as Json, { runId, version })
+    .catch((error: unknown) => {
+      // The engine takes no more runs: that is an outcome too.
+      const failure = RerailError.isInstance(error)
+        ? error.failure
+        : createFailure('INTERNAL', { origin: 'agent', message: String(error) });
+      end(held, live, bareFailure(held, live, failure));
+    });
+  if (!live.isCancelled) obey(held, live, options.signal);
+  return live;
+}
+
+/** Whoever joins a run that has ended hears its end. */
+function watchLate(live: LiveRun, watcher: Watcher): void {
+  if (live.ended !== undefined) watcher.hear({ type: 'run-finished', outcome: live.ended });
+  else live.watchers.add(watcher);
+}
+
+function createLive({ config }: AgentParts, runId: string): LiveRun {
+  return {
+    runId,
+    slots: createSlots(config.limits.maxConcurrentTools),
+    locks: createResourceLocks(),
+    watchers: new Set(),
+    moments: new Map(),
+    state: undefined,
+    turn: undefined,
+    inputs: undefined,
+    isCancelled: false,
+    outcome: createDeferred(),
+    ended: undefined,
+  };
+}
+
+/** The caller's wish to stop is the run's. */
+function obey(held: Held, live: LiveRun, signal: AbortSignal | undefined): void {
+  if (signal === undefined) return;
+  const stopListening = onAbort(signal, () => void cancel(held, live.runId, 'the signal of the caller'));
+  void live.outcome.promise.then(stopListening);
+}
+
+function end(held: Held, live: LiveRun, outcome: RunOutcome): void {
+  live.ended = outcome;
+  live.turn = undefined;
+  live.inputs = undefined;
+  publish(live, { type: 'run-finished', outcome });
+  live.outcome.resolve(outcome);
+  if (outcome.type === 'suspended') return;
+  held.ended.delete(live.runId);
+  held.ended.add(live.runId);
+  if (held.ended.size <= maxEndedRuns) return;
+  for (const oldest of held.ended) {
+    held.ended.delete(oldest);
+    held.runs.delete(oldest);
+    return;
+  }
+}
+
+/** A run of which no state is left to say more. */
+function bareFailure({ parts }: Held, { runId, state }: LiveRun, failure: Failure): RunOutcome {
+  const { config } = parts;
+  const begun = transition(undefined, { type: 'run-started', runId, config, messages: [], repairs: [] });
+  return outcomeOf(transition(state ?? begun.state, { type: 'broken', failure }).state) as RunOutcome; // It has ended.
+}
+
+function lostFailure(runId: string): Failure {
+  const message = `The run "${runId}" ended without an outcome`;
+  return createFailure('INTERNAL', { origin: 'agent', message });
+}
+
+function streamRun(held: Held, input: RunInput, options: RunOptions): RunStream {
+  const queue = createEventQueue();
+  const live = begin(held, input, { options, watcher: queue.watcher });
+  const { runId } = live;
+  return {
+    runId,
+    outcome: live.outcome.promise,
+    [Symbol.asyncIterator]: () =>
+      queue.iterate(() => void cancel(held, runId, 'nobody reads its events any more')),
+  };
+}
+
+async function cancel({ engine, runs }: Held, runId: string, reason: string): Promise<void> {
+  const live = runs.get(runId);
+  if (live === undefined) throw unknownRun(runId);
+  if (live.ended !== undefined && live.ended.type !== 'suspended') return;
+  live.isCancelled = true;
+  if (live.ended?.type === 'suspended') reopen(live);
+  await engine.cancel(runId, reason);
+}
+
+/** The run has more to say: the next outcome is another promise. */
+function reopen(live: LiveRun): void {
+  live.watchers.clear();
+  live.ended = undefined;
+  live.outcome = createDeferred();
+}
+
+async function resume(held: Held, runId: string, options: ResumeOptions): Promise<RunOutcome> {
+  checkRunOptions(options, 'resume');
+  const { engine, parts, runs } = held;
+  const live = runs.get(runId);
+  if (live === undefined) throw unknownRun(runId);
+  const { ended, state } = live;
+  // Still under way: whoever resumes it waits for the same end.
+  if (ended === undefined || state === undefined) return live.outcome.promise;
+  if (ended.type === 'completed' || ended.type === 'stopped') return ended;
+  const answer = readAnswer(options);
+  const wallMs = parts.clock.wallMs();
+  live.isCancelled = false;
+  held.ended.delete(runId);
+  reopen(live);
+  watchRun(parts, live, options.onEvent);
+  obey(held, live, options.signal);
+  if (ended.type === 'suspended') {
+    const payload = { answer, wallMs } as unknown as Json; // Read as JSON above.
+    await engine.signal(runId, 'resume', { id: parts.newId(), payload });
+  } else {
+    const input: DriveInput = { type: 'resume', state, answer, wallMs };
+    await engine.start(input as unknown as Json, { runId, version }); // The state is JSON.
+  }
+  return live.outcome.promise;
+}
+
+function unknownRun(runId: string): RerailError {
+  const message = `There is no run "${runId}" in this process: it was never started here, or it ended long ago`;
+  return RerailError.from(createFailure('NOT_REGISTERED', { origin: 'registry', message }));
+}
+
+async function inject(
+  { engine, runs, parts }: Held,
+  runId: string,
+  message: string | readonly UserPart[] | Message,
+): Promise<void> {
+  const live = runs.get(runId);
+  if (live === undefined) throw unknownRun(runId);
+  const whole = readMessage(parts, message);
+  if (live.ended !== undefined && live.ended.type !== 'suspended')
+    throw RerailError.from(
+      createFailure('INVALID_STATE', {
+        origin: 'agent',
+        message: `The run "${runId}" has ended (${live.ended.type}): nobody would read the message`,
+      }),
+    );
+  await engine.signal(runId, 'message', { id: parts.newId(), payload: whole as unknown as Json }); // A message is JSON.
+}

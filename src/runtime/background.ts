@@ -1,0 +1,39 @@
+import { classifyFailure } from '../errors/classify-failure.ts';
+import { renderFailure } from '../errors/render-failure.ts';
+import { textOf } from '../model/message.ts';
+import { encodeResult } from './encode-result.ts';
+
+/** What became of work that went on after its call had ended, as the model is told. */
+export interface BackgroundReport {
+  readonly id: string;
+  readonly text: string;
+}
+
+interface Work {
+  readonly id: string;
+  readonly name: string;
+  readonly label: string;
+}
+
+const maxCharacters = 8000;
+
+/** Tells once how the work ended; never rejects. */
+export function watchBackground(
+  work: Promise<unknown>,
+  { id, name, label }: Work,
+  report: (end: BackgroundReport) => void,
+): void {
+  const whose = `Work in the background of "${name}" (${label})`;
+  void work.then(
+    (value) => report({ id, text: `${whose} is done: ${show(value)}` }),
+    (error: unknown) => {
+      report({ id, text: `${whose} failed: ${renderFailure(classifyFailure(error, 'tool'), 'model')}` });
+    },
+  );
+}
+
+function show(value: unknown): string {
+  const encoded = encodeResult(value, { maxCharacters });
+  if ('failure' in encoded) return renderFailure(encoded.failure, 'model');
+  return typeof encoded.content === 'string' ? encoded.content : textOf(encoded.content);
+}

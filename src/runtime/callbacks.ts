@@ -1,0 +1,122 @@
+import type { Hook } from '../agent/hook.ts';
+import type { RunEvent } from '../agent/run-event.ts';
+import type { PersonRequest, RunOutcome } from '../agent/run-outcome.ts';
+import type { RecoveryName } from '../agent/recovery.ts';
+import { isRecord } from '../base/json.ts';
+import { nearestNames } from '../base/nearest.ts';
+import { configError } from '../errors/config-error.ts';
+import type { Failure } from '../errors/failure.ts';
+import { renderFailure } from '../errors/render-failure.ts';
+
+/** Functions that are called while runs last. What they throw is noted and never touches the run. */
+export interface AgentCallbacks {
+  /** Once per run, after the ladder is spent: it failed, or a bound stopped it. */
+  readonly onError?: (failure: Failure, about: ErrorFacts) => void;
+  /** Each time something is tried again, another way, or of somebody else. */
+  readonly onRetry?: (retry: RetryFacts) => void;
+  /** Everything, with the failure written out for a developer where there is one. Not the pieces of text. */
+  readonly onDebug?: (event: RunEvent, about: DebugFacts) => void;
+  /** Everything, every piece of text included. */
+  readonly onEvent?: (event: RunEvent, about: { readonly runId: string }) => void;
+  /** Answers in the place of a person. Without it a run that needs one is `suspended`. */
+  readonly onApproval?: (request: PersonRequest, options: { readonly signal: AbortSignal }) => unknown;
+}
+
+export interface ErrorFacts {
+  readonly runId: string;
+  readonly outcome: RunOutcome;
+  /** For a person: what happened, and what to do. */
+  readonly message: string;
+}
+
+export interface RetryFacts {
+  readonly runId: string;
+  readonly turn: number;
+  readonly failure: Failure;
+  readonly recovery: RecoveryName;
+  readonly reason: string;
+  readonly delayMs?: number;
+}
+
+export interface DebugFacts {
+  readonly runId: string;
+  readonly detail?: string;
+}
+
+const names = [
+  'onError',
+  'onRetry',
+  'onDebug',
+  'onEvent',
+  'onApproval',
+] as const satisfies readonly (keyof AgentCallbacks)[];
+
+/** What is done about a failure without ending the run. */
+const goesOn: ReadonlySet<RecoveryName> = new Set<RecoveryName>([
+  'retry',
+  'splice',
+  'fall-back',
+  'nudge',
+  'continue',
+  're-ask',
+  'compact',
+  'tell-model',
+  'withdraw-tool',
+  'verify',
+  'salvage',
+]);
+
+/** The callbacks as an observer: one way to watch a run, with one rule for what goes wrong in it. */
+export function createCallbackHook(callbacks: AgentCallbacks): Hook {
+  checkCallbacks(callbacks);
+  return {
+    name: 'callbacks',
+    kind: 'observer',
+    on: {},
+    onEvent: (event, { runId }) => {
+      callbacks.onDebug?.(event, debugFacts(event, runId));
+      if (event.type === 'recovery' && goesOn.has(event.recovery))
+        callbacks.onRetry?.(retryFacts(event, runId));
+      if (event.type === 'run-finished') tellError(callbacks, event.outcome);
+    },
+  };
+}
+
+function checkCallbacks(callbacks: unknown): void {
+  if (!isRecord(callbacks))
+    throw configError('"callbacks" must be an object of functions, such as { onError }');
+  for (const [name, value] of Object.entries(callbacks)) {
+    if (value === undefined) continue;
+    if (!(names as readonly string[]).includes(name)) {
+      const [nearest] = nearestNames(name, names);
+      const advice = nearest === undefined ? `known are ${names.join(', ')}` : `did you mean "${nearest}"?`;
+      throw configError(`There is no callback "${name}": ${advice}`);
+    }
+    if (typeof value !== 'function')
+      throw configError(`The callback "${name}" must be a function, got ${typeof value}`);
+  }
+}
+
+function debugFacts(event: RunEvent, runId: string): DebugFacts {
+  const hasFailure = event.type === 'failure' || event.type === 'recovery' || event.type === 'hook-failed';
+  return hasFailure ? { runId, detail: renderFailure(event.failure, 'developer') } : { runId };
+}
+
+function retryFacts(
+  { turn, failure, recovery, reason, delayMs }: Extract<RunEvent, { type: 'recovery' }>,
+  runId: string,
+): RetryFacts {
+  const facts = { runId, turn, failure, recovery, reason };
+  return delayMs === undefined ? facts : { ...facts, delayMs };
+}
+
+function tellError({ onError }: AgentCallbacks, outcome: RunOutcome): void {
+  if (onError === undefined) return;
+  if (outcome.type !== 'failed' && outcome.type !== 'stopped') return;
+  const { failure, runId } = outcome;
+  // What a person or a guardrail ended went as they wished.
+  if (failure === undefined || (outcome.type === 'stopped' && wished.has(outcome.reason))) return;
+  onError(failure, { runId, outcome, message: renderFailure(failure, 'person', { retrying: false }) });
+}
+
+const wished: ReadonlySet<string> = new Set(['rejected', 'guardrail']);

@@ -1,0 +1,61 @@
+import type { RunOutcome } from '../agent/run-outcome.ts';
+import { configError } from '../errors/config-error.ts';
+import type { Message, UserPart } from '../model/message.ts';
+import type { Parsed, Schema } from '../model/tool.ts';
+import { resolveAgent } from './agent-options.ts';
+import type { AgentOptions } from './agent-options.ts';
+import { createAgentRuns } from './agent-runs.ts';
+import type { ResumeOptions, RunInput, RunOptions } from './run-input.ts';
+import { answerText, throwUnlessCompleted } from './outcome-text.ts';
+import type { RunStream } from './run-stream.ts';
+
+/** An agent: runs end in a typed outcome, whatever the model and the tools do. */
+export interface Agent<Output = string> {
+  readonly name: string;
+  /** Runs to a typed outcome. Never rejects for a failure. */
+  readonly run: (input: RunInput, options?: RunOptions) => Promise<RunOutcome<Output>>;
+  /** The completed outcome; anything else is thrown as a `RerailError`. */
+  readonly runOrThrow: (input: RunInput, options?: RunOptions) => Promise<Completed<Output>>;
+  /** The answer as a text, or the message for a person. */
+  readonly ask: (input: RunInput, options?: RunOptions) => Promise<string>;
+  /** The run as it happens. */
+  readonly stream: (input: RunInput, options?: RunOptions) => RunStream<Output>;
+  /** Goes on with a run: after a suspension, with the answer to its question; after a failure or a cancellation. */
+  readonly resume: (runId: string, options?: ResumeOptions) => Promise<RunOutcome<Output>>;
+  /** Stops a run. Does nothing where it has ended. */
+  readonly cancel: (runId: string, reason?: string) => Promise<void>;
+  /** Puts a message into a run that is under way: the model sees it at its next turn. */
+  readonly inject: (runId: string, message: string | readonly UserPart[] | Message) => Promise<void>;
+}
+
+export type Completed<Output> = Extract<RunOutcome<Output>, { type: 'completed' }>;
+
+type OutputOf<S extends Schema> = [S] extends [never] ? string : Parsed<S>;
+
+/**
+ * Makes an agent. Throws a `ConfigError` for what can never work, before anything is sent.
+ *
+ * @example
+ * const agent = createAgent({ model: openai('gpt-5.2'), instructions: 'You help customers.', tools: [refund] });
+ * const outcome = await agent.run('Refund order 17');
+ */
+export function createAgent<S extends Schema = never>(options: AgentOptions<S>): Agent<OutputOf<S>> {
+  const runs = createAgentRuns((onHookFailed) => resolveAgent(options as AgentOptions<Schema>, onHookFailed));
+  const run = (input: RunInput, given?: RunOptions): Promise<RunOutcome> => runs.run(input, given);
+  const agent: Agent<unknown> = {
+    name: runs.name,
+    run,
+    runOrThrow: async (input, given) => throwUnlessCompleted(await run(input, given)),
+    ask: async (input, given) => answerText(await run(input, given)),
+    stream: (input, given) => runs.stream(input, given),
+    resume: (runId, given) => runs.resume(checkId(runId), given),
+    cancel: (runId, reason) => runs.cancel(checkId(runId), reason),
+    inject: (runId, message) => runs.inject(checkId(runId), message),
+  };
+  return agent as Agent<OutputOf<S>>; // The output was checked against the schema whose type this is.
+}
+
+function checkId(runId: unknown): string {
+  if (typeof runId === 'string' && runId !== '') return runId;
+  throw configError(`A run is named by the text in its outcome's "runId", got ${String(runId)}`);
+}

@@ -1,0 +1,171 @@
+import type { Action } from '../agent/action.ts';
+import type { MachineEvent, PersonAnswer } from '../agent/event.ts';
+import type { Moved } from '../agent/moved.ts';
+import { outcomeOf } from '../agent/outcome.ts';
+import type { RunOutcome } from '../agent/run-outcome.ts';
+import type { Calling, RunState } from '../agent/state.ts';
+import { transition } from '../agent/transition.ts';
+import { attemptOf } from '../agent/turn.ts';
+import type { Json } from '../base/json.ts';
+import { classifyFailure } from '../errors/classify-failure.ts';
+import type { Failure } from '../errors/failure.ts';
+import type { Message } from '../model/message.ts';
+import type { AgentParts } from './agent-parts.ts';
+import type { Durable } from './durable.ts';
+import { controlTypeOf, isCancelled } from './durable-errors.ts';
+import { askHooks, endOf } from './hook-steps.ts';
+import { publish } from './live-run.ts';
+import type { LiveRun } from './live-run.ts';
+import { asJson, perform } from './perform.ts';
+import type { Performing } from './perform.ts';
+
+/** What a run begins with, or goes on with. */
+export type DriveInput =
+  | {
+      readonly type: 'start';
+      readonly messages: readonly Message[];
+      readonly repairs: readonly string[];
+      /** The input makes no sense: nothing is sent. */
+      readonly refused?: Failure;
+    }
+  /** After an end that can be gone on from. */
+  | {
+      readonly type: 'resume';
+      readonly state: RunState;
+      readonly answer: PersonAnswer;
+      readonly wallMs: number;
+    }
+  /** The next generation of a long run. */
+  | { readonly type: 'carry-on'; readonly state: RunState };
+
+/** What the driver needs besides the port. */
+export interface Driving {
+  readonly parts: AgentParts;
+  readonly live: LiveRun;
+  /** The run has an outcome: it ended, or it waits outside the process. */
+  readonly onOutcome: (live: LiveRun, outcome: RunOutcome) => void;
+}
+
+/** A journal this long is left behind: the run goes on in a new one. */
+const maxSteps = 1000;
+
+/**
+ * The one driver: feeds the machine with what happened and performs what it wants, as steps of a durable engine. Streaming,
+ * callbacks, hooks and telemetry only watch it.
+ */
+export async function drive(driving: Driving, durable: Durable, input: DriveInput): Promise<Json> {
+  const { live } = driving;
+  const performing: Performing = { parts: driving.parts, live, durable };
+  let moved = await begin(performing, input);
+  for (let steps = 0; ; steps += 1) {
+    // Bounded by the machine: every event uses up a turn, an attempt, a wait or a rung, and all of them are counted.
+    live.state = moved.state;
+    const work = tell(live, moved.actions);
+    if (work === undefined || work.type === 'finish') return finish(driving, moved.state);
+    if (steps >= maxSteps && work.type === 'call-model' && work.isFirst) {
+      durable.restart(asJson({ type: 'carry-on', state: moved.state } satisfies DriveInput));
+    }
+    const event = await happen(driving, performing, work);
+    moved = follow(moved.state, event);
+  }
+}
+
+/** An event without meaning is a defect of the driver; it is told and ends the run, never waited on. */
+function follow(state: RunState, event: MachineEvent): Moved {
+  const moved = transition(state, event);
+  return moved.invalid === undefined ? moved : transition(state, { type: 'broken', failure: moved.invalid });
+}
+
+async function begin(performing: Performing, input: DriveInput): Promise<Moved> {
+  const { parts, live } = performing;
+  const { config } = parts;
+  switch (input.type) {
+    case 'start':
+      return start(performing, input);
+    case 'resume': {
+      const { state, answer, wallMs } = input;
+      return follow(state, { type: 'resumed', answer, wallMs, config });
+    }
+    case 'carry-on': {
+      const { state } = input;
+      live.state = state;
+      // A run is only carried over where it is about to ask a model.
+      return { state, actions: [attemptOf(state, state.phase as Calling, true)] };
+    }
+  }
+}
+
+async function start(performing: Performing, input: Extract<DriveInput, { type: 'start' }>): Promise<Moved> {
+  const { parts, live } = performing;
+  const { config, hooks, name } = parts;
+  const { runId } = live;
+  const { repairs, refused, messages } = input;
+  const begun = (given: readonly Message[]): Moved =>
+    transition(undefined, { type: 'run-started', runId, config, messages: given, repairs });
+  if (refused !== undefined) return instead(begun(messages), { type: 'broken', failure: refused });
+  if (!hooks.has('run-start')) return begun(messages);
+  try {
+    const moment = { runId, agent: name, turn: 0, input: messages };
+    const verdict = await askHooks(performing, { point: 'run-start' }, moment);
+    if (verdict.type === 'continue') return begun(verdict.moment.input);
+    return instead(begun(messages), endOf(verdict));
+  } catch (error) {
+    if (!isCancelled(error)) throw error;
+    return instead(begun(messages), { type: 'cancelled' });
+  }
+}
+
+/** The run has begun and ends at once: what it would have done is not done. */
+function instead(begun: Moved, event: MachineEvent): Moved {
+  const tellings = begun.actions.filter(({ type }) => type === 'tell');
+  const moved = follow(begun.state, event);
+  return { ...moved, actions: [...tellings, ...moved.actions] };
+}
+
+/** Tells what is to be told, and gives what is to be done. */
+function tell(live: LiveRun, actions: readonly Action[]): Exclude<Action, { type: 'tell' }> | undefined {
+  let work: Exclude<Action, { type: 'tell' }> | undefined;
+  for (const action of actions) {
+    if (action.type === 'tell') publish(live, action.event);
+    else work = action;
+  }
+  return work;
+}
+
+async function happen(
+  driving: Driving,
+  performing: Performing,
+  work: Exclude<Action, { type: 'tell' | 'finish' }>,
+): Promise<MachineEvent> {
+  const { live } = driving;
+  if (live.isCancelled) return { type: 'cancelled' };
+  try {
+    return work.type === 'suspend' ? await waitOutside(driving, performing) : await perform(performing, work);
+  } catch (error) {
+    if (isCancelled(error)) return { type: 'cancelled' };
+    // Another control error is the engine's; anything else is a defect, and ends the run with its state kept.
+    if (controlTypeOf(error) !== undefined) throw error;
+    return { type: 'broken', failure: classifyFailure(error, 'agent') };
+  }
+}
+
+/** The run has an outcome and still exists: it goes on when somebody says so. */
+async function waitOutside(driving: Driving, { durable, parts, live }: Performing): Promise<MachineEvent> {
+  settle(driving, live.state as RunState); // A run that is suspended has begun.
+  const signalled = await durable.waitFor('resume');
+  const { config, clock } = parts;
+  if (signalled.type === 'timed-out')
+    return { type: 'resumed', answer: { given: false }, wallMs: clock.wallMs(), config };
+  const { answer, wallMs } = signalled.payload as unknown as { answer: PersonAnswer; wallMs: number }; // Its one form.
+  return { type: 'resumed', answer, wallMs, config };
+}
+
+function finish(driving: Driving, state: RunState): Json {
+  settle(driving, state);
+  return { type: state.phase.type === 'ended' ? state.phase.end : state.phase.type };
+}
+
+function settle({ live, onOutcome }: Driving, state: RunState): void {
+  const outcome = outcomeOf(state);
+  if (outcome !== undefined) onOutcome(live, outcome);
+}

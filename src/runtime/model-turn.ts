@@ -1,0 +1,105 @@
+import { describeOutput } from '../agent/output.ts';
+import { continueMessage } from '../agent/notes.ts';
+import type { Calling, RunState } from '../agent/state.ts';
+import type { Message } from '../model/message.ts';
+import type { Model, PartialResult } from '../model/model.ts';
+import type { ModelRequest } from '../model/request.ts';
+import type { AgentParts } from './agent-parts.ts';
+import type { CallTarget } from './call-target.ts';
+import type { DeliveryEvent } from './delivery.ts';
+import { createDelivery } from './delivery.ts';
+import { publish, wantsDeltas } from './live-run.ts';
+import type { LiveRun } from './live-run.ts';
+import { createModelTarget } from './model-target.ts';
+
+/** One call of a model with all of its attempts: what is asked, and of whom. */
+export interface ModelTurn {
+  readonly turn: number;
+  readonly targets: readonly CallTarget<PartialResult>[];
+  readonly requests: readonly ModelRequest[];
+}
+
+/** What hooks put in the place of what the run would ask. */
+export interface RequestChanges {
+  readonly messages?: readonly Message[] | undefined;
+  readonly instructions?: string | undefined;
+}
+
+interface Asking {
+  readonly calling: Calling;
+  readonly signal: AbortSignal;
+  readonly injected: readonly Message[];
+  readonly changes: RequestChanges;
+}
+
+/** Writes the request, once per call: every attempt, at whatever model, asks the same. */
+export function createModelTurn(parts: AgentParts, live: LiveRun, asking: Asking): ModelTurn {
+  const { calling, signal } = asking;
+  const { turn } = calling;
+  const state = live.state as RunState; // A call is only begun by a run that has started.
+  const delivery = wantsDeltas(live) ? createDelivery((event) => deliver(live, calling, event)) : undefined;
+  const messages = messagesOf(state, asking);
+  const requests = parts.models.map((model) => requestOf(parts, { model, state, asking, messages }));
+  const targets = parts.models.map((model, index) =>
+    createModelTarget(model, {
+      request: requests[index] as ModelRequest, // One per model.
+      timeouts: parts.timeouts,
+      delivery,
+      clock: parts.clock,
+      signal,
+    }),
+  );
+  return { turn, targets, requests };
+}
+
+function deliver(live: LiveRun, { turn, base }: Calling, event: { readonly type: string }): void {
+  const piece = event as DeliveryEvent;
+  if (piece.type === 'text-delta') publish(live, { type: 'text-delta', turn, text: piece.text });
+  else if (piece.type === 'text-retracted')
+    publish(live, { type: 'text-retracted', turn, keep: base.length + piece.keep });
+  else if (piece.type === 'reasoning-delta')
+    publish(live, { type: 'reasoning-delta', turn, text: piece.text });
+}
+
+function messagesOf(state: RunState, { calling, injected, changes }: Asking): readonly Message[] {
+  const messages = [...(changes.messages ?? state.messages), ...injected];
+  if (calling.base !== '') messages.push({ role: 'assistant', content: calling.base }, continueMessage);
+  return messages;
+}
+
+interface Writing {
+  readonly model: Model;
+  readonly state: RunState;
+  readonly asking: Asking;
+  readonly messages: readonly Message[];
+}
+
+function requestOf(parts: AgentParts, { model, state, asking, messages }: Writing): ModelRequest {
+  const { output, registry, settings } = parts;
+  const { changes, calling } = asking;
+  const isNative = output !== undefined && model.capabilities.structuredOutput === 'native';
+  const told = output !== undefined && !isNative ? describeOutput(output.json) : '';
+  const instructions = [changes.instructions ?? parts.instructions, told]
+    .filter((text) => text !== '')
+    .join('\n\n');
+  const request: { -readonly [Key in keyof ModelRequest]: ModelRequest[Key] } = {
+    ...settings,
+    messages: instructions === '' ? messages : [{ role: 'system', content: instructions }, ...messages],
+  };
+  if (registry.names.length > 0) {
+    const left = registry.without(withdrawnNames(state));
+    // Providers want the tools of a conversation declared, also where none may be called any more.
+    const isFree = calling.salvage === undefined && left.length > 0;
+    request.tools = left.length > 0 ? left : registry.definitions;
+    if (!isFree) request.toolChoice = 'none';
+  }
+  if (isNative) request.output = { name: 'answer', schema: output.json };
+  return request;
+}
+
+const nothing: ReadonlySet<string> = new Set();
+
+function withdrawnNames({ withdrawn }: RunState): ReadonlySet<string> {
+  const names = Object.keys(withdrawn);
+  return names.length === 0 ? nothing : new Set(names);
+}

@@ -1,0 +1,185 @@
+import { unreachable } from '../base/assert.ts';
+import type { Action } from '../agent/action.ts';
+import type { AttemptedCall, MachineEvent, PersonAnswer, VerifiedCall } from '../agent/event.ts';
+import type { RunState } from '../agent/state.ts';
+import type { Json } from '../base/json.ts';
+import type { Failure } from '../errors/failure.ts';
+import { createFailure } from '../errors/failure.ts';
+import type { AgentParts } from './agent-parts.ts';
+import type { Durable, Outcome } from './durable.ts';
+import { afterModel, afterTools, aroundAsking, beforeModel, beforeTools } from './hook-steps.ts';
+import type { LiveRun } from './live-run.ts';
+import type { ModelEffectInput, ModelEffectValue } from './model-effect.ts';
+import type { Intent, ToolEffectInput, ToolEffectValue } from './tool-effects.ts';
+
+/** What an action needs to be performed. */
+export interface Performing {
+  readonly parts: AgentParts;
+  readonly live: LiveRun;
+  readonly durable: Durable;
+}
+
+type Work = Exclude<Action, { type: 'tell' | 'finish' | 'suspend' }>;
+
+/**
+ * Performs one action as durable steps and says what happened. Rejects only with the engine's control errors: whatever else goes
+ * wrong is an event, so that the journal is never behind.
+ */
+export function perform(performing: Performing, action: Work): Promise<MachineEvent> {
+  switch (action.type) {
+    case 'call-model':
+      return performCall(performing, action);
+    case 'wait':
+      return performWait(performing, action.delayMs);
+    case 'run-tools':
+      return performTools(performing, action.calls);
+    case 'verify-tools':
+      return performChecks(performing, action.indexes);
+    case 'ask-person':
+      return performQuestion(performing, action);
+    default:
+      return unreachable(action);
+  }
+}
+
+/** The value of an outcome, or the event that its failure is. */
+function valueOf<Value>(outcome: Outcome): { readonly value: Value } | { readonly broken: MachineEvent } {
+  if (outcome.type === 'failed') return { broken: { type: 'broken', failure: outcome.failure } };
+  return { value: outcome.value as unknown as Value }; // Each effect has one form of value.
+}
+
+async function performCall(
+  performing: Performing,
+  { turn, isFirst, situation }: Extract<Action, { type: 'call-model' }>,
+): Promise<MachineEvent> {
+  const { durable, parts, live } = performing;
+  live.inputs = undefined;
+  const before = isFirst && parts.hooks.has('before-model') ? await beforeModel(performing, turn) : undefined;
+  if (before?.event !== undefined) return before.event;
+  const input: ModelEffectInput = { turn, isFirst, situation };
+  const outcome = await durable.call(
+    'model',
+    asJson(before === undefined ? input : { ...input, changes: before.changes }),
+  );
+  const read = valueOf<ModelEffectValue>(outcome);
+  if ('broken' in read) return read.broken;
+  const { step, injected } = read.value;
+  const event: MachineEvent =
+    injected === undefined
+      ? { type: 'attempt-finished', step }
+      : { type: 'attempt-finished', step, injected };
+  if (step.type === 'failure' || !parts.hooks.has('after-model')) return event;
+  return afterModel(performing, event);
+}
+
+async function performWait({ durable }: Performing, delayMs: number): Promise<MachineEvent> {
+  await durable.sleep(delayMs);
+  return { type: 'waited', tookMs: delayMs };
+}
+
+type Calls = Extract<Action, { type: 'run-tools' }>['calls'];
+
+/** In rounds, so that every position in the journal is the same on a replay: hooks, intents, calls, hooks. */
+async function performTools(performing: Performing, calls: Calls): Promise<MachineEvent> {
+  const { parts, live, durable } = performing;
+  const { turn } = live.state as RunState; // Tools belong to a turn.
+  const settled = parts.hooks.has('before-tool') ? await beforeTools(performing, calls) : noneSettled;
+  const running = settled.size === 0 ? calls : calls.filter(({ index }) => !settled.has(index));
+  const intents = await writeIntents(performing, running);
+  const outcomes = await Promise.all(
+    running.map(({ index, attempt }) => {
+      const intent = intents.get(index);
+      const input: ToolEffectInput =
+        intent === undefined ? { turn, index, attempt } : { turn, index, attempt, intent };
+      return durable.call('tool', asJson(input));
+    }),
+  );
+  let tookMs = 0;
+  const ends: AttemptedCall[] = [...settled.values()];
+  for (const [place, outcome] of outcomes.entries()) {
+    const read = valueOf<ToolEffectValue>(outcome);
+    if ('broken' in read) return read.broken;
+    const { end, drawn } = read.value;
+    tookMs = Math.max(tookMs, read.value.tookMs);
+    ends.push({ index: running[place]?.index ?? 0, end, drawn });
+  }
+  const final = parts.hooks.has('after-tool') ? await afterTools(performing, ends) : ends;
+  return { type: 'tools-finished', ends: final, tookMs };
+}
+
+const noneSettled: ReadonlyMap<number, AttemptedCall> = new Map();
+const noIntents: ReadonlyMap<number, Intent> = new Map();
+
+/** What must not happen twice is written down first, all of it in one step. */
+async function writeIntents(performing: Performing, calls: Calls): Promise<ReadonlyMap<number, Intent>> {
+  const { parts, live, durable } = performing;
+  const { phase } = live.state as RunState; // Tools belong to a turn.
+  const states = phase.type === 'running-tools' ? phase.calls : [];
+  let intents: Map<number, Intent> | undefined;
+  const once = calls.filter(({ index }) => {
+    const call = states[index]?.call;
+    return call?.type === 'ready' && call.effect === 'once';
+  });
+  if (once.length === 0) return noIntents;
+  const timeouts = once.map(
+    ({ index }) => parts.registry.get(states[index]?.call.name ?? '')?.timeoutMs ?? 0,
+  );
+  const outcome = await durable.call('intend', { timeoutMs: Math.max(...timeouts) });
+  if (outcome.type === 'failed') return noIntents;
+  const { token, deadlineMs } = outcome.value as unknown as Intent; // The one form of its value.
+  intents = new Map();
+  for (const { index } of once) intents.set(index, { token: `${token}:${index}`, deadlineMs });
+  return intents;
+}
+
+async function performChecks(
+  { live, durable }: Performing,
+  indexes: readonly number[],
+): Promise<MachineEvent> {
+  const { turn } = live.state as RunState; // Tools belong to a turn.
+  const outcomes = await Promise.all(
+    indexes.map((index) =>
+      durable.call('verify', asJson({ turn, index, attempt: 1 } satisfies ToolEffectInput)),
+    ),
+  );
+  let tookMs = 0;
+  const found: VerifiedCall[] = [];
+  for (const [place, outcome] of outcomes.entries()) {
+    const read = valueOf<Pick<VerifiedCall, 'found'> & { readonly tookMs: number }>(outcome);
+    if ('broken' in read) return read.broken;
+    tookMs = Math.max(tookMs, read.value.tookMs);
+    found.push({ index: indexes[place] ?? 0, found: read.value.found });
+  }
+  return { type: 'tools-verified', found, tookMs };
+}
+
+async function performQuestion(
+  performing: Performing,
+  { request }: Extract<Action, { type: 'ask-person' }>,
+): Promise<MachineEvent> {
+  const { parts, durable } = performing;
+  if (parts.hooks.has('approval')) {
+    const denied = await aroundAsking(performing, request);
+    if (denied !== undefined) return denied;
+  }
+  if (parts.approve === undefined) return { type: 'person-absent' };
+  const read = valueOf<{ readonly answer: PersonAnswer; readonly wallMs: number }>(
+    await durable.call('ask', asJson({ request })),
+  );
+  return 'broken' in read ? read.broken : { type: 'person-answered', ...read.value };
+}
+
+/** Inputs of effects are JSON by their types, which the compiler cannot see through optional fields. */
+export function asJson(input: object): Json {
+  return input as Json;
+}
+
+/** A part of ours broke. */
+export function brokenEvent(failure: Failure): MachineEvent {
+  return { type: 'broken', failure };
+}
+
+/** An effect that the engine does not know. */
+export function missingEffect(name: string): Failure {
+  return createFailure('INTERNAL', { origin: 'agent', message: `There is no effect "${name}"` });
+}

@@ -1,0 +1,119 @@
+import type { PersonAnswer } from '../agent/event.ts';
+import { repairHistory } from '../agent/repair-history.ts';
+import type { RunEvent } from '../agent/run-event.ts';
+import { isRecord } from '../base/json.ts';
+import { nearestNames } from '../base/nearest.ts';
+import { toPlainJson } from '../base/plain-json.ts';
+import { configError } from '../errors/config-error.ts';
+import { createFailure } from '../errors/failure.ts';
+import type { Failure } from '../errors/failure.ts';
+import { RerailError } from '../errors/rerail-error.ts';
+import { checkRequest } from '../model/check-request.ts';
+import type { Message, UserPart } from '../model/message.ts';
+import type { AgentParts } from './agent-parts.ts';
+import type { DriveInput } from './drive.ts';
+
+/** What a run is asked: a text, or a conversation whose last message is the question. */
+export type RunInput = string | readonly Message[];
+
+export interface RunOptions {
+  readonly signal?: AbortSignal;
+  /** A name of your own; a second run of that name is the first one. */
+  readonly runId?: string;
+  /** Hears everything, every piece of text included. What it throws is noted and never touches the run. */
+  readonly onEvent?: (event: RunEvent) => void;
+}
+
+export interface ResumeOptions extends Omit<RunOptions, 'runId'> {
+  /** What the person said who was asked. */
+  readonly answer?: unknown;
+}
+
+/** Throws a `ConfigError` for options that make no sense, before anything is done. */
+export function checkRunOptions(options: unknown, kind: 'run' | 'resume'): void {
+  if (!isRecord(options))
+    throw configError(`The options of ${kind}() must be an object, got ${String(options)}`);
+  const known = optionNames[kind];
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined) continue;
+    if (!known.includes(name)) {
+      const [nearest] = nearestNames(name, known);
+      const advice = nearest === undefined ? `known are ${known.join(', ')}` : `did you mean "${nearest}"?`;
+      throw configError(`There is no option "${name}" of ${kind}(): ${advice}`);
+    }
+  }
+  const { signal, runId, onEvent } = options;
+  if (signal !== undefined && !(isRecord(signal) && typeof signal['aborted'] === 'boolean'))
+    throw configError('"signal" must be an AbortSignal: of a controller, hand in its "signal"');
+  if (runId !== undefined && (typeof runId !== 'string' || runId === '' || runId.length > 200))
+    throw configError(`"runId" must be a text of 1 to 200 characters, got ${String(runId)}`);
+  if (onEvent !== undefined && typeof onEvent !== 'function')
+    throw configError('"onEvent" must be a function');
+}
+
+const optionNames: Readonly<Record<'run' | 'resume', readonly string[]>> = {
+  run: ['signal', 'runId', 'onEvent'],
+  resume: ['signal', 'answer', 'onEvent'],
+};
+
+/** The conversation that a run begins with, repaired where providers would refuse it, or why it cannot begin. */
+export function readInput(parts: AgentParts, input: unknown): Extract<DriveInput, { type: 'start' }> {
+  if (typeof input === 'string') {
+    if (input.trim() === '') return refuse('The input is empty: there is nothing to do');
+    return { type: 'start', messages: [{ role: 'user', content: input }], repairs: [] };
+  }
+  if (!Array.isArray(input))
+    return refuse(`The input must be a text or a list of messages, got ${typeof input}`);
+  const { messages, repairs } = repairHistory(input as readonly Message[]);
+  if (messages.length === 0) return refuse('The input is an empty list: there is nothing to do');
+  const failure = checkInput(parts, messages);
+  return failure === undefined
+    ? { type: 'start', messages, repairs }
+    : { type: 'start', messages: [], repairs: [], refused: failure };
+}
+
+function refuse(message: string): Extract<DriveInput, { type: 'start' }> {
+  const hint = 'Hand in what the agent should do, as a text or as messages.';
+  const refused = createFailure('CONFIG_ERROR', {
+    origin: 'config',
+    message: `Cannot begin this run. ${message}`,
+    hint,
+  });
+  return { type: 'start', messages: [], repairs: [], refused };
+}
+
+/** What one of the models would not take, if there is something. */
+function checkInput({ models }: AgentParts, messages: readonly Message[]): Failure | undefined {
+  for (const model of models) {
+    const failure = checkRequest(model, { messages });
+    if (failure !== undefined) return failure;
+  }
+  return undefined;
+}
+
+/** A message to put into a run. Throws a `ConfigError` for what no model would take. */
+export function readMessage(parts: AgentParts, given: string | readonly UserPart[] | Message): Message {
+  const message: Message = isMessage(given) ? given : { role: 'user', content: given };
+  const failure = checkInput(parts, [message]);
+  if (failure !== undefined) throw RerailError.from(failure);
+  if (message.role !== 'user')
+    throw configError(`Only messages of the role "user" can be put into a run, got "${message.role}"`);
+  return message;
+}
+
+function isMessage(message: unknown): message is Message {
+  return isRecord(message) && typeof message['role'] === 'string';
+}
+
+const answerBounds = {
+  maxDepth: 16,
+  maxMembers: 10_000,
+  boundText: (text: string) => text.slice(0, 1_000_000),
+};
+
+/** The answer of a person, as JSON. */
+export function readAnswer(options: ResumeOptions): PersonAnswer {
+  return options.answer === undefined
+    ? { given: false }
+    : { given: true, value: toPlainJson(options.answer, answerBounds) };
+}

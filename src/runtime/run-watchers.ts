@@ -1,0 +1,65 @@
+import type { RunEvent } from '../agent/run-event.ts';
+import { causesOf } from '../errors/classify/causes.ts';
+import { createFailure } from '../errors/failure.ts';
+import type { AgentParts } from './agent-parts.ts';
+import { publish } from './live-run.ts';
+import type { LiveRun, Watcher } from './live-run.ts';
+
+/** Who watches a run: hooks, callbacks and the caller's own listener. None of them can touch it. */
+export function watchRun(parts: AgentParts, live: LiveRun, onEvent?: (event: RunEvent) => void): void {
+  const { hooks, name, listen } = parts;
+  const { runId, watchers } = live;
+  const about = { runId, agent: name };
+  if (hooks.hearsEvents || hooks.has('failure') || hooks.has('recovery') || hooks.has('run-end')) {
+    watchers.add({ wantsDeltas: false, hear: (event) => hearForHooks(parts, event, about) });
+  }
+  if (listen !== undefined) watchers.add(guarded(live, (event) => listen(event, { runId })));
+  if (onEvent !== undefined) watchers.add(guarded(live, onEvent));
+}
+
+/** Observers hear the event, and those of its point are told of the moment. Never throws. */
+function hearForHooks(
+  { hooks }: AgentParts,
+  event: RunEvent,
+  about: { readonly runId: string; readonly agent: string },
+): void {
+  hooks.tellEvent(event, about);
+  switch (event.type) {
+    case 'failure':
+      if (hooks.has('failure'))
+        void hooks.run('failure', { ...about, turn: event.turn, failure: event.failure });
+      return;
+    case 'recovery':
+      if (hooks.has('recovery')) void hooks.run('recovery', { ...about, turn: event.turn, recovery: event });
+      return;
+    case 'run-finished': {
+      const { outcome } = event;
+      if (hooks.has('run-end')) void hooks.run('run-end', { ...about, turn: outcome.turns, outcome });
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+/** A listener of the caller's. What it throws is told as a failed hook, at most once, and then it hears no more. */
+function guarded(live: LiveRun, listener: (event: RunEvent) => void): Watcher {
+  let isBroken = false;
+  return {
+    wantsDeltas: true,
+    hear: (event) => {
+      if (isBroken) return;
+      try {
+        listener(event);
+      } catch (error) {
+        isBroken = true;
+        const failure = createFailure('HOOK_FAILED', {
+          origin: 'hook',
+          message: 'The listener of the events threw, and hears no more of this run',
+          causes: causesOf(error),
+        });
+        publish(live, { type: 'hook-failed', hook: 'onEvent', point: 'event', failure });
+      }
+    },
+  };
+}
