@@ -1,52 +1,51 @@
-import { startChaosServer } from 'rerail/chaos';
-import { callModel, parseToolArguments } from 'rerail/model';
-import type { Message, ToolCallPart, ToolDefinition, ToolResultPart } from 'rerail/model';
-import { openai } from 'rerail/providers/openai';
+import { createAgent, tool } from 'rerail';
+import { scriptedModel } from 'rerail/testing';
+import { z } from 'zod';
 
-// Stands in for the provider, and breaks on purpose: a call whose arguments stop in the middle, then a good one, then an
-// overload, then a good answer.
-const provider = await startChaosServer({
-  faults: { script: ['truncated-tool-arguments', null, 'overloaded', null] },
-});
-const model = openai('gpt-5.2', { baseURL: provider.baseURL('openai-responses'), apiKey: 'any' });
+// A model that makes the mistakes models make: a tool that does not exist, arguments of the wrong type, then a good call,
+// then a tool that fails at first.
+const model = scriptedModel([
+  { toolCalls: [{ name: 'find_ordr', arguments: { orderId: '17' } }] },
+  { toolCalls: [{ name: 'find_order', arguments: { orderId: 17 } }] },
+  { toolCalls: [{ name: 'find_order', arguments: { orderId: '17' } }] },
+  { toolCalls: [{ name: 'refund', arguments: { orderId: '17', cents: 4200 } }] },
+  'Order 17 is refunded.',
+]);
 
-const tools: readonly ToolDefinition[] = [
-  {
-    name: 'get_weather',
-    description: 'The weather in a city.',
-    parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+let lookups = 0;
+const findOrder = tool({
+  name: 'find_order',
+  description: 'Finds an order by its number.',
+  input: z.object({ orderId: z.string() }),
+  effect: 'read', // harmless to repeat, so a passing failure is retried without a word to the model
+  execute: ({ orderId }, { fail }) => {
+    lookups += 1;
+    if (lookups === 1) fail('The order service is restarting', { code: 'SERVER_ERROR', retryable: true });
+    return { orderId, cents: 4200, state: 'paid' };
   },
-];
-const messages: Message[] = [{ role: 'user', content: 'What is the weather in Oslo?' }];
+});
 
-for (let turn = 1; turn <= 5; turn += 1) {
-  const outcome = await callModel(
-    model,
-    { messages, tools },
-    { policy: { retry: { baseDelayMs: 20 } } }, // as the default, but in a hurry
-  );
-  if (outcome.type === 'failure') {
-    console.log(outcome.failure.code, outcome.failure.message);
-    break;
-  }
-  for (const { failure, recovery } of outcome.report.recoveries) console.log(failure.code, '→', recovery);
-  // TOOL_CALL_INVALID → retry
-  // OVERLOADED → retry
-  const { content, toolCalls, text } = outcome.result;
-  if (toolCalls.length === 0) {
-    console.log(text); // The tool get_weather answered: 4 degrees and snow in Oslo
-    break;
-  }
-  messages.push({ role: 'assistant', content }, { role: 'tool', content: toolCalls.map(runTool) });
-}
+const refunds = new Map<string, number>();
+const refund = tool({
+  name: 'refund',
+  description: 'Refunds an order.',
+  input: z.object({ orderId: z.string(), cents: z.number().int() }),
+  effect: 'once', // the default: at most once; a call whose end nobody saw is checked, never repeated
+  execute: ({ orderId, cents }, { idempotencyKey }) => {
+    refunds.set(idempotencyKey, cents);
+    return `Refunded ${cents} cents of order ${orderId}`;
+  },
+  verify: (_input, { idempotencyKey }) => ({ happened: refunds.has(idempotencyKey) }),
+});
 
-await provider.close();
+const agent = createAgent({ model, tools: [findOrder, refund], policy: { retry: { baseDelayMs: 10 } } });
+const outcome = await agent.run('Refund order 17', {
+  onEvent: (event) => {
+    if (event.type === 'recovery') console.log(event.failure.code, '→', event.recovery);
+  },
+});
+// TOOL_NOT_FOUND → tell-model
+// VALIDATION_ERROR → tell-model
+// SERVER_ERROR → retry
 
-function runTool({ callId, name, argumentsText }: ToolCallPart): ToolResultPart {
-  const given = parseToolArguments(argumentsText); // 'parsed', 'empty' or 'invalid'; never repaired, never invented
-  const city = given.type === 'parsed' ? given.value['city'] : undefined;
-  if (typeof city !== 'string') {
-    return { type: 'tool-result', callId, name, content: '"city" must be a text', isError: true };
-  }
-  return { type: 'tool-result', callId, name, content: `4 degrees and snow in ${city}` };
-}
+if (outcome.type === 'completed') console.log(outcome.text, refunds.size); // Order 17 is refunded. 1

@@ -6,15 +6,25 @@ const quoted = /<!-- example: (\S+) -->\s+```ts\n([\s\S]*?)```/g;
 describe('the examples', () => {
   it('are quoted word for word in the README', () => {
     const quotes = [...readFileSync('README.md', 'utf8').matchAll(quoted)];
-    expect(quotes.map(([, path]) => path)).toEqual(['examples/call-model.ts', 'examples/classify.ts']);
+    expect(quotes.map(([, path]) => path)).toEqual([
+      'examples/hello.ts',
+      'examples/call-model.ts',
+      'examples/classify.ts',
+    ]);
     for (const [, path = '', text] of quotes) expect(text).toBe(readFileSync(path, 'utf8'));
   });
 
   it('all have a test here', () => {
     expect(readdirSync('examples')).toEqual([
+      'approval.ts',
       'call-model.ts',
       'classify.ts',
+      'fallback.ts',
+      'hello.ts',
+      'hooks.ts',
       'resilient-ai-sdk.ts',
+      'streaming.ts',
+      'structured-output.ts',
       'tools.ts',
     ]);
   });
@@ -44,14 +54,37 @@ describe('the examples', () => {
     expect(printed.slice(4).join('')).toBe('The trains run again.');
   });
 
-  it('tools.ts prints what its comments say', async () => {
+  it.each([
+    {
+      file: 'hello.ts',
+      printed: ['The tool get_weather answered: 4 degrees and snow in Oslo'],
+    },
+    {
+      file: 'tools.ts',
+      printed: [
+        'TOOL_NOT_FOUND → tell-model',
+        'VALIDATION_ERROR → tell-model',
+        'SERVER_ERROR → retry',
+        'Order 17 is refunded. 1',
+      ],
+    },
+    { file: 'structured-output.ts', printed: ['Oslo 4', 'OUTPUT_PARSE_ERROR → re-ask'] },
+    { file: 'fallback.ts', printed: ['completed', 'QUOTA_EXCEEDED → fall-back', 'OVERLOADED → retry'] },
+    {
+      file: 'approval.ts',
+      printed: ['refund {"orderId":"17","cents":4200} over 10 dollars', 'Order 17 is refunded.'],
+    },
+    { file: 'streaming.ts', printed: ['STREAM_INTERRUPTED → retry', 'true'] },
+    {
+      file: 'hooks.ts',
+      printed: ['I was not allowed to delete it. Write to me at [address].', 'true'],
+    },
+  ])('$file prints what its comments say', async ({ file, printed }) => {
     const log = vi.spyOn(console, 'log').mockReturnValue();
-    await import('../examples/tools.ts');
-    expect(log.mock.calls.map((values) => values.join(' '))).toEqual([
-      'TOOL_CALL_INVALID → retry',
-      'OVERLOADED → retry',
-      'The tool get_weather answered: 4 degrees and snow in Oslo',
-    ]);
+    await import(`../examples/${file}`);
+    const show = (value: unknown): string =>
+      typeof value === 'object' ? JSON.stringify(value) : String(value);
+    expect(log.mock.calls.map((values) => values.map(show).join(' '))).toEqual(printed);
   });
 
   it('classify.ts prints what its comments say', async () => {
