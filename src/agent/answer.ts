@@ -24,7 +24,7 @@ import { attemptOf } from './turn.ts';
 export function onAttempt(given: RunState, calling: Calling, step: StepEnd<Answer>): Moved {
   const advanced = advance(calling.progress, step, given.config.models);
   const { progress, next } = advanced;
-  // An answer that a hook gave in the place of a model has no time of its own.
+  // A clock that was set back must not make the run younger.
   const state: RunState = { ...given, wallMs: Math.max(given.wallMs, step.wallMs) };
   const ongoing: Calling = { ...calling, progress };
   switch (next.type) {
@@ -56,6 +56,11 @@ export function onAttempt(given: RunState, calling: Calling, step: StepEnd<Answe
   }
 }
 
+/** An answer in the place of a model's. */
+export function onGiven(state: RunState, calling: Calling, answer: Answer): Moved {
+  return onAnswer(settleCall(state, calling.progress), { calling, answer, tokens: 0 });
+}
+
 function tokensOf({ ledger }: { readonly ledger: Ledger }): number {
   return ledger.inputTokens + ledger.outputTokens;
 }
@@ -82,14 +87,17 @@ function onAnswer(given: RunState, { calling, answer, tokens }: Answered): Moved
   const isBlank = whole.text.trim() === '';
   const hasCalls = whole.toolCalls.length > 0;
   const partial = isBlank ? given.partial : whole.text;
-  const messages = [...given.messages, { role: 'assistant', content: whole.content } as const];
-  const answered: RunState = { ...given, partial, messages };
+  const message = { role: 'assistant', content: whole.content } as const;
   const events = anewEvents(calling, answer);
+  if (hasCalls && salvage === undefined) {
+    const state = overcome({ ...given, partial }, calling, false);
+    return beginTools(state, { answer: message, prepared: preparedOf(answer) }, events);
+  }
+  const answered: RunState = { ...given, partial, messages: [...given.messages, message] };
   if (salvage !== undefined) {
     const saved = isBlank || hasCalls ? { ...given, partial } : overcome(answered, calling, true);
     return endRun(saved, { type: 'ended', end: 'stopped', ...salvage }, events);
   }
-  if (hasCalls) return beginTools(overcome(answered, calling, false), preparedOf(answer), events);
   const fall = { calling, answer, tokens, reason: '' };
   if (isBlank) return climb(given, { ...fall, failure: emptied(), events });
   const output = outputOf(given, whole);

@@ -17,7 +17,7 @@ export function cancelRun(state: RunState): RunState {
   const content = tools.calls.map(resultOf);
   return content.length === 0
     ? state
-    : { ...state, messages: [...state.messages, { role: 'tool', content }] };
+    : { ...state, messages: [...state.messages, tools.answer, { role: 'tool', content }] };
 }
 
 /** Half an answer that was being continued is what there is of one. */

@@ -43,11 +43,27 @@ export type MachineEvent =
       readonly wallMs: number;
       readonly config: RunConfig;
     }
-  /** A guardrail said no. */
-  | { readonly type: 'halted'; readonly failure: Failure }
-  /** A hook or a part of ours broke: nothing that could be climbed. */
-  | { readonly type: 'broken'; readonly failure: Failure }
-  | { readonly type: 'cancelled' };
+  /** A hook answered in the place of a model: nothing was sent. */
+  | { readonly type: 'answer-given'; readonly answer: Answer }
+  | BrokenOff;
+
+/** What ends a run wherever it is. */
+export type BrokenOff = {
+  /** The attempt at a model that had just ended, so that what it used up counts. */
+  readonly step?: StepEnd<Answer>;
+} & (
+  | {
+      /** A guardrail said no. */
+      readonly type: 'halted';
+      readonly failure: Failure;
+    }
+  | {
+      /** A hook or a part of ours broke: nothing that could be climbed. */
+      readonly type: 'broken';
+      readonly failure: Failure;
+    }
+  | { readonly type: 'cancelled' }
+);
 
 /** The end of one call's attempt, by its place in the turn. */
 export interface AttemptedCall {

@@ -20,7 +20,7 @@ type Done = Extract<CallState, { type: 'done' }>;
 /** Every call of the turn is settled: the model is told, in the order in which it called, and what it shows is judged. */
 export function finishTools(given: RunState, tools: RunningTools, tellings: readonly RunEvent[]): Moved {
   const done = tools.calls.filter((call): call is Done => call.type === 'done');
-  const answered = { ...given, messages: [...given.messages, resultsOf(done)] };
+  const answered = { ...given, messages: [...given.messages, tools.answer, resultsOf(done)] };
   const { state, events, notes } = judgeTools(tally(answered, done), done);
   const told = events.length === 0 ? tellings : [...tellings, ...events];
   const ended = endedBy(state, done, told);

@@ -95,5 +95,5 @@ export function mark(
     if (call !== undefined && call.type !== 'done')
       calls[index] = { type, call: call.call, attempts: call.attempts };
   }
-  return { type: 'running-tools', calls };
+  return { ...tools, calls };
 }

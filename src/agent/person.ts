@@ -33,7 +33,8 @@ export function onAnswered(
   const value = answer.given ? answer.value : undefined;
   if (request.type === 'in-doubt') return onFoundOut(state, asking, { request, value });
   assert(request.type === 'approval' && asked?.type === 'to-ask', `Nobody asks about call ${index}`);
-  const judged = judgeApproval(request, value, wallMs);
+  // Nobody has answered: that is as late as an answer can be.
+  const judged = judgeApproval(request, value, answer.given ? wallMs : Infinity);
   const { verdict, reason } = judged;
   const answered: RunEvent = { type: 'approval-answered', id: request.id, verdict, reason };
   const { call, attempts } = asked;

@@ -2,6 +2,7 @@ import type { MachineEvent } from './event.ts';
 import type { Moved } from './moved.ts';
 import { noteMessage } from './notes.ts';
 import { onAnswered } from './person.ts';
+import { afterMending } from './resting.ts';
 import type { RunEvent } from './run-event.ts';
 import type { RunState, Suspended } from './state.ts';
 import { beginTurn, callModel } from './turn.ts';
@@ -12,7 +13,8 @@ type Resumed = Extract<MachineEvent, { type: 'resumed' }>;
 /** Goes on after a suspension, a failure or a cancellation. Nothing where there is nothing to go on with. */
 export function resumeRun(given: RunState, event: Resumed): Moved | undefined {
   const { phase } = given;
-  const state: RunState = { ...given, config: event.config, wallMs: event.wallMs };
+  const { config, wallMs } = event;
+  const state: RunState = { ...given, config, wallMs, resting: afterMending(given.resting) };
   const resumed: RunEvent = { type: 'run-resumed', runId: state.runId, agent: event.config.agent };
   if (phase.type === 'ended') {
     return phase.end === 'failed' || phase.end === 'cancelled'

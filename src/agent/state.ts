@@ -8,6 +8,7 @@ import type { Rejections } from './approval.ts';
 import type { RunConfig } from './config.ts';
 import type { LoopGuard } from './loop-guard.ts';
 import type { RecoveryName } from './recovery.ts';
+import type { Resting } from './resting.ts';
 import type { PersonRequest, RunRecovery, StopReason, SuspendReason } from './run-outcome.ts';
 import type { PreparedCall, ToolEnd } from './tool-call.ts';
 
@@ -33,6 +34,8 @@ export interface RunState {
   readonly partial: string;
   readonly guard: LoopGuard;
   readonly breakers: ToolBreakers;
+  /** Models that are not to be asked for now. */
+  readonly resting: readonly Resting[];
   /** Tools that were taken away, with the reason. Those of a breaker come back. */
   readonly withdrawn: Readonly<Record<string, Withdrawal>>;
   readonly tallies: Tallies;
@@ -98,6 +101,8 @@ export interface Stop {
 
 export interface RunningTools {
   readonly type: 'running-tools';
+  /** What the model said, calls included. It joins the conversation together with the results: never one without the other. */
+  readonly answer: Message;
   readonly calls: readonly CallState[];
 }
 

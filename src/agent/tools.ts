@@ -1,5 +1,6 @@
 import type { Failure } from '../errors/failure.ts';
 import { renderFailure } from '../errors/render-failure.ts';
+import type { Message } from '../model/message.ts';
 import { decideNext } from '../resilience/decide.ts';
 import { addLedgers } from '../resilience/ledger.ts';
 import { callAgain } from './call-again.ts';
@@ -14,7 +15,7 @@ import type { PreparedCall, ToolEnd } from './tool-call.ts';
 /** A turn of tool calls begins. What was refused is settled already; the rest runs, or is asked first. */
 export function beginTools(
   state: RunState,
-  prepared: readonly PreparedCall[],
+  { answer, prepared }: { readonly answer: Message; readonly prepared: readonly PreparedCall[] },
   tellings: readonly RunEvent[],
 ): Moved {
   const { turn } = state;
@@ -32,7 +33,7 @@ export function beginTools(
     }
     return { type: call.permission === 'ask' ? 'to-ask' : 'ready', call, attempts: [] };
   });
-  return nextStep({ ...state, toolCalls }, { type: 'running-tools', calls }, events);
+  return nextStep({ ...state, toolCalls }, { type: 'running-tools', answer, calls }, events);
 }
 
 function refusalOf(turn: number, end: ToolEnd): readonly RunEvent[] {
@@ -76,7 +77,7 @@ export function onToolsFinished(given: RunState, tools: RunningTools, ends: read
     state = charge(state, end);
     if (end.type === 'ok') state = addRecoveries(state, overcomeCalls(state.turn, call.attempts));
   }
-  return nextStep(state, { type: 'running-tools', calls }, events);
+  return nextStep(state, { ...tools, calls }, events);
 }
 
 /** What a tool used up counts whatever became of the attempt. */
@@ -140,6 +141,7 @@ function decideAgain(
       drawn,
       spendRetry: () => true,
       hasNextModel: false,
+      isAlone: true,
     },
     {
       retry: { ...retry, maxAttempts: Math.min(retry.maxAttempts, limits.maxToolAttempts) },

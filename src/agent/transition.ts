@@ -1,13 +1,13 @@
 import { unreachable } from '../base/assert.ts';
 import { createFailure } from '../errors/failure.ts';
-import { afterWait } from '../resilience/call-progress.ts';
+import { advance, afterWait } from '../resilience/call-progress.ts';
 import { emptyLedger } from '../resilience/ledger.ts';
 import { noToolBreakers } from '../resilience/tool-breaker.ts';
-import { onAttempt } from './answer.ts';
+import { onAttempt, onGiven } from './answer.ts';
 import { noRejections } from './approval.ts';
 import { cancelRun } from './cancel.ts';
 import { endRun, failRun } from './end.ts';
-import type { MachineEvent } from './event.ts';
+import type { BrokenOff, MachineEvent } from './event.ts';
 import { emptyLoopGuard } from './loop-guard.ts';
 import type { Moved } from './moved.ts';
 import { told } from './moved.ts';
@@ -30,6 +30,8 @@ export function transition(state: RunState | undefined, event: MachineEvent): Mo
     case 'attempt-finished':
       if (phase.type !== 'calling-model') return invalid(state, event);
       return onAttempt(inject(state, event.injected), phase, event.step);
+    case 'answer-given':
+      return phase.type === 'calling-model' ? onGiven(state, phase, event.answer) : invalid(state, event);
     case 'waited':
       return onWaited(state, event);
     case 'tools-finished':
@@ -49,19 +51,27 @@ export function transition(state: RunState | undefined, event: MachineEvent): Mo
     case 'halted':
       if (phase.type === 'ended') return invalid(state, event);
       return endRun(
-        cancelRun(state),
+        breakOff(state, event),
         { type: 'ended', end: 'stopped', reason: 'guardrail', failure: event.failure },
         [],
       );
     case 'broken':
       if (phase.type === 'ended') return invalid(state, event);
-      return failRun(cancelRun(state), event.failure, []);
+      return failRun(breakOff(state, event), event.failure, []);
     case 'cancelled':
       if (phase.type === 'ended') return invalid(state, event);
-      return endRun(cancelRun(state), { type: 'ended', end: 'cancelled' }, []);
+      return endRun(breakOff(state, event), { type: 'ended', end: 'cancelled' }, []);
     default:
       return unreachable(event);
   }
+}
+
+/** Leaves things in order, the attempt that had just ended included. */
+function breakOff(state: RunState, { step }: BrokenOff): RunState {
+  const { phase, config } = state;
+  if (step === undefined || phase.type !== 'calling-model') return cancelRun(state);
+  const { progress } = advance(phase.progress, step, config.models);
+  return cancelRun({ ...state, phase: { ...phase, progress } });
 }
 
 function startRun(event: Extract<MachineEvent, { type: 'run-started' }>): Moved {
@@ -81,6 +91,7 @@ function startRun(event: Extract<MachineEvent, { type: 'run-started' }>): Moved 
     partial: '',
     guard: emptyLoopGuard,
     breakers: noToolBreakers,
+    resting: [],
     withdrawn: {},
     tallies: {
       nudges: 0,

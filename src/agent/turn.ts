@@ -4,6 +4,7 @@ import { spentLimit as spentBound } from '../resilience/ledger.ts';
 import { withdrawnTools } from '../resilience/tool-breaker.ts';
 import type { Action } from './action.ts';
 import { noteMessage, salvageMessage } from './notes.ts';
+import { beginWith } from './resting.ts';
 import type { RunEvent } from './run-event.ts';
 import { endRun } from './end.ts';
 import type { Moved } from './moved.ts';
@@ -31,7 +32,7 @@ export function callModel(
 ): Moved {
   const calling: Calling = {
     type: 'calling-model',
-    progress: startProgress(state.ledger),
+    progress: startProgress(state.ledger, beginWith(state)),
     base: '',
     continuations: 0,
     ...call,

@@ -57,9 +57,9 @@ export const acts: readonly Act[] = [
     staged: 'the server tells the second request that the quota is used up',
     faults: { script: [null, 'quota'] },
     models: (server) => [viaOpenAI(server), viaAnthropic(server)],
-    tools: ({ findOrder, refund }) => [findOrder, refund],
-    prompt: 'Find order 19, then refund order 19',
-    without: 'three more requests that can only fail',
+    tools: ({ refund }) => [refund],
+    prompt: 'Refund order 19 for $42',
+    without: 'three more requests, and a refund that nobody is told of',
   },
   {
     title: 'The model garbles the arguments of a refund',

@@ -7,7 +7,6 @@ import { printable } from '../base/printable.ts';
 import { boundText } from '../base/text.ts';
 import { renderFailure } from '../errors/render-failure.ts';
 import { partsOf, textOf } from '../model/message.ts';
-import { answerText } from '../runtime/outcome-text.ts';
 import type { Row } from './layout.ts';
 
 /** Tells a run, event by event. */
@@ -71,18 +70,23 @@ export function outcomeRows(outcome: RunOutcome): readonly Row[] {
     case 'suspended':
       return [{ label: 'suspended', text: waitingText(outcome), style: 'recovery' }];
     case 'stopped':
-      return [{ label: 'stopped', text: `${outcome.reason}: ${quote(answerText(outcome))}` }];
+      return [{ label: 'stopped', text: `${outcome.reason}: ${partialText(outcome.partial)}` }];
     case 'failed':
       return [{ label: 'told', text: renderFailure(outcome.failure, 'person', { retrying: false }) }];
     case 'cancelled':
-      return [{ label: 'cancelled', text: `“${quote(outcome.partial)}”` }];
+      return [{ label: 'cancelled', text: partialText(outcome.partial) }];
     default:
       return unreachable(outcome);
   }
 }
 
+function partialText(partial: string): string {
+  return partial === '' ? 'nothing was answered so far' : `so far it said “${quote(partial)}”`;
+}
+
 function waitingText({ reason, request, resumeAt }: Extract<RunOutcome, { type: 'suspended' }>): string {
-  if (resumeAt !== undefined) return `${reason}: it can go on from ${new Date(resumeAt).toISOString()}`;
+  if (resumeAt !== undefined)
+    return `${reason}: what is done stays done; to be resumed from ${new Date(resumeAt).toISOString()}`;
   if (request === undefined) return reason;
   const asked = 'tool' in request ? callText(request.tool, request.input) : '';
   return [`${reason}:`, asked, `(${quote(request.why)})`].filter(Boolean).join(' ');

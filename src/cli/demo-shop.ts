@@ -27,11 +27,6 @@ export function openBooks(): Books {
   return { calls: new Map(), refunds: [] };
 }
 
-/** Refunds beyond the first of an order: what must never happen. */
-export function doubledRefunds({ refunds }: Books): number {
-  return refunds.length - new Set(refunds.map(({ orderId }) => orderId)).size;
-}
-
 /** The tools of a small shop, in this process. A deaf one does its work and never answers. */
 export function openShop(books: Books, { isDeaf = false }: { readonly isDeaf?: boolean } = {}): Shop {
   const findOrder = tool({
@@ -87,9 +82,10 @@ function refundTool(books: Books, { isDeaf, permission }: RefundRules): Tool {
     effect: 'once',
     permission,
     timeoutMs: 800,
-    execute: ({ orderId, cents }, { idempotencyKey: key }) => {
+    execute: (input, { idempotencyKey }) => {
       count(books, 'refund');
-      const refund = { key, orderId: String(orderId), cents: Number(cents) };
+      const wish = input as Pick<Refund, 'orderId' | 'cents'>; // The schema has let it through.
+      const refund: Refund = { ...wish, key: idempotencyKey };
       books.refunds.push(refund);
       return isDeaf ? never() : receipt(refund);
     },

@@ -6,7 +6,7 @@ import { createGates } from '../runtime/gates.ts';
 import { acts } from './demo-acts.ts';
 import type { Act } from './demo-acts.ts';
 import { createTeller, outcomeRows } from './demo-lines.ts';
-import { doubledRefunds, openBooks, openShop } from './demo-shop.ts';
+import { openBooks, openShop } from './demo-shop.ts';
 import type { Books } from './demo-shop.ts';
 import type { CliIo } from './io.ts';
 import { createScreen, layoutRows } from './layout.ts';
@@ -44,7 +44,7 @@ export async function runDemo(
   try {
     let overcome = 0;
     for (const [index, act] of acts.entries()) {
-      say('', ...title(`${index + 1}  ${act.title}`, screen));
+      say('', ...heading(index + 1, act, screen));
       const show = (rows: readonly Row[]): void => say(...layoutRows(rows, { ...screen, ...columns }));
       overcome += await play(act, { server, books, show });
     }
@@ -60,6 +60,14 @@ const opening =
 
 function title(text: string, { width, paint }: Screen): readonly string[] {
   return wrap(text, width).map((line) => paint('title', line));
+}
+
+function heading(number: number, act: Act, { width, paint }: Screen): readonly string[] {
+  const room = width - columns.indent;
+  return wrap(act.title, room).map((line, index) => {
+    const head = index === 0 ? String(number) : '';
+    return `${head.padEnd(columns.indent)}${paint('title', line)}`;
+  });
 }
 
 interface Stage {
@@ -122,7 +130,8 @@ type Totals = Pick<Stage, 'server' | 'books'> & { readonly overcome: number };
 function closing({ server, books, overcome }: Totals, { width, paint }: Screen): readonly string[] {
   const { requests, faultsDelivered } = server.counters();
   const { refunds } = books;
-  const line = `${overcome} failures overcome. Counted at the server: ${requests} requests, ${faultsDelivered} of them met with a fault. Counted in the shop: ${refunds.length} refunds, ${doubledRefunds(books)} of them doubled.`;
+  const orders = new Set(refunds.map(({ orderId }) => orderId)).size;
+  const line = `${overcome} failures overcome. Counted at the server: ${requests} requests, ${faultsDelivered} of them met by a fault. Counted in the books of the shop: ${refunds.length} refunds for ${orders} orders, ${refunds.length - orders} doubled.`;
   return wrap(line, width).map((text) => paint('recovery', text));
 }
 

@@ -67,7 +67,7 @@ function createProgram(io: CliIo, onExitCode: (exitCode: number) => void): Comma
     .addHelpText('after', `\n${exitCodeHelp}`);
   program
     .command('demo')
-    .description('Watch calls survive a provider that misbehaves; needs no key and no network')
+    .description('Watch an agent survive a provider that misbehaves; needs no key and no network')
     .action(() => runDemo(io));
   program
     .command('tour')

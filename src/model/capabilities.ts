@@ -4,6 +4,8 @@ export interface Capabilities {
   readonly parallelToolCalls: boolean;
   /** `native`: the provider holds the answer to a JSON Schema. */
   readonly structuredOutput: 'native' | 'none';
+  /** `false`: a schema for the answer cannot be asked for beside tools. */
+  readonly outputBesideTools?: boolean;
   readonly images: boolean;
   readonly files: boolean;
   readonly reasoningEffort: boolean;

@@ -126,6 +126,11 @@ const features: readonly Feature[] = [
     isAsked: ({ output }) => output !== undefined,
     isTaken: ({ structuredOutput }) => structuredOutput !== 'none',
   },
+  {
+    name: 'output beside tools',
+    isAsked: ({ output, tools }) => output !== undefined && Array.isArray(tools) && tools.length > 0,
+    isTaken: ({ outputBesideTools }) => outputBesideTools !== false,
+  },
   { name: 'images', isAsked: (_request, { hasImages }) => hasImages, isTaken: ({ images }) => images },
   { name: 'files', isAsked: (_request, { hasFiles }) => hasFiles, isTaken: ({ files }) => files },
   {

@@ -131,10 +131,11 @@ const tables = {
         pattern: /^gemini-(?:1|2\.0)/,
         differs: {
           reasoningEffort: false,
+          outputBesideTools: false,
           sampling: [...geminiSampling, 'frequencyPenalty', 'presencePenalty'],
         },
       },
-      { pattern: /^gemini-2\.5/, differs: { reasoningBudget: true } },
+      { pattern: /^gemini-2\.5/, differs: { reasoningBudget: true, outputBesideTools: false } },
       {
         pattern: /^gemma-/,
         differs: { reasoningEffort: false, tools: false, structuredOutput: 'none', files: false },

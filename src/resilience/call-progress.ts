@@ -133,9 +133,12 @@ const unstarted: CallProgress = {
   waits: Object.freeze([]),
 };
 
-/** Nothing has been tried yet. A ledger that is handed in goes on: its limits hold over several calls. */
-export function startProgress(ledger?: Ledger): CallProgress {
-  return ledger === undefined ? unstarted : { ...unstarted, ledger };
+/**
+ * Nothing has been tried yet. A ledger that is handed in goes on: its limits hold over several calls. So does what models asked
+ * for in an earlier one, and with whom to begin.
+ */
+export function startProgress(ledger?: Ledger, from?: Pick<CallProgress, 'target' | 'waits'>): CallProgress {
+  return ledger === undefined ? unstarted : { ...unstarted, ledger, ...from };
 }
 
 /** Where the call stands, for whoever makes the next attempt. */

@@ -17,6 +17,8 @@ export interface FailedAttempt {
   /** Whether the shared retry budget grants a retry. It is asked only when one is wanted. */
   readonly spendRetry: () => boolean;
   readonly hasNextModel: boolean;
+  /** There is no chain of models, as for a tool: nothing need be said of others. */
+  readonly isAlone?: boolean | undefined;
   /** Something of the answer was handed on and cannot be taken back: another attempt would be glued to it. */
   readonly isFinal?: boolean | undefined;
   /** A bound of the ledger that is reached, if one is. */
@@ -51,10 +53,10 @@ export function decideNext(attempt: FailedAttempt, rules: DecisionRules): Decisi
 
   const retry = decideRetry(attempt, rules.retry);
   if (retry.type === 'retry') return retry;
-  const refusal = noFallbackBecause(attempt, rules);
+  const refusal = attempt.isAlone === true ? '' : noFallbackBecause(attempt, rules);
   const { resumeAfterMs } = retry;
   const type = refusal === undefined ? 'fall-back' : 'give-up';
-  const reason = refusal === undefined ? retry.reason : `${retry.reason}; ${refusal}`;
+  const reason = refusal === undefined || refusal === '' ? retry.reason : `${retry.reason}; ${refusal}`;
   return resumeAfterMs === undefined ? { type, reason } : { type, reason, resumeAfterMs };
 }
 

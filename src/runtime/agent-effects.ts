@@ -1,13 +1,14 @@
+import { hookFailed } from '../agent/hook-failure.ts';
 import type { HookPoint } from '../agent/hook.ts';
 import type { PersonRequest } from '../agent/run-outcome.ts';
 import type { PersonAnswer } from '../agent/event.ts';
 import { toPlainJson } from '../base/plain-json.ts';
-import { onAbort } from '../base/abort.ts';
-import type { Cancel } from '../base/clock.ts';
 import type { Json } from '../base/json.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { AgentParts } from './agent-parts.ts';
 import type { Effect, EffectContext, EffectEnd } from './durable.ts';
+import { callHook } from './hook-call.ts';
+import { publish } from './live-run.ts';
 import type { LiveRun } from './live-run.ts';
 import { performModelEffect } from './model-effect.ts';
 import type { ModelEffectInput } from './model-effect.ts';
@@ -52,9 +53,9 @@ export function createAgentEffects(
       const value = isPlain ? { type: 'continue', modifiedBy: [] } : verdict;
       return { type: 'done', value: value as unknown as Json }; // Moments and verdicts are plain data.
     }),
-    ask: within(async (_live, input, { signal }) => {
+    ask: within(async (live, input, { signal }) => {
       const { request } = input as unknown as { readonly request: PersonRequest };
-      const answer = await askCallback(parts, request, signal);
+      const answer = await askCallback(parts, live, { request, signal });
       return { type: 'done', value: { answer, wallMs: parts.clock.wallMs() } as unknown as Json }; // Read as JSON.
     }),
   };
@@ -68,31 +69,30 @@ function goneEnd(runId: string): EffectEnd {
 
 const bounds = { maxDepth: 8, maxMembers: 200, boundText: (text: string) => text.slice(0, 10_000) };
 
-/** Asks the caller's function as long as the question stands. What it throws, or does not answer, is no answer. */
-function askCallback(parts: AgentParts, request: PersonRequest, signal: AbortSignal): Promise<PersonAnswer> {
-  const { approve, clock, config } = parts;
-  const wallMs = clock.wallMs();
-  const leftMs =
-    request.type === 'approval' ? Math.max(0, request.expiresAt - wallMs) : config.limits.approvalTimeoutMs;
-  const controller = new AbortController();
-  return new Promise((resolve) => {
-    let cancelTimer: Cancel = () => undefined;
-    let stopListening: Cancel = () => undefined;
-    const end = (answer: PersonAnswer): void => {
-      cancelTimer();
-      stopListening();
-      resolve(answer);
-      controller.abort();
-    };
-    cancelTimer = clock.after(leftMs, () => end({ given: false }));
-    stopListening = onAbort(signal, () => end({ given: false }));
-    Promise.resolve()
-      .then(() => approve?.(request, { signal: controller.signal }))
-      .then(
-        (value) =>
-          end(value === undefined ? { given: false } : { given: true, value: toPlainJson(value, bounds) }),
-        // A function that breaks has not said yes.
-        () => end({ given: false }),
-      );
-  });
+interface Asking {
+  readonly request: PersonRequest;
+  readonly signal: AbortSignal;
+}
+
+/** Asks the caller's function as long as the question stands. What it throws is told; that, and silence, is no answer. */
+async function askCallback(
+  { approve, clock, config }: AgentParts,
+  live: LiveRun,
+  { request, signal }: Asking,
+): Promise<PersonAnswer> {
+  const { approvalTimeoutMs } = config.limits;
+  const timeoutMs =
+    request.type === 'approval' ? Math.max(0, request.expiresAt - clock.wallMs()) : approvalTimeoutMs;
+  const end = await callHook((context) => approve?.(request, context), { clock, timeoutMs, signal });
+  if (end.type === 'threw') {
+    const place = { hook: 'onApproval', kind: 'observer', point: 'approval' } as const;
+    publish(live, {
+      type: 'hook-failed',
+      hook: place.hook,
+      point: place.point,
+      failure: hookFailed(place, end),
+    });
+  }
+  if (end.type !== 'answered' || end.answer === undefined) return { given: false };
+  return { given: true, value: toPlainJson(end.answer, bounds) };
 }

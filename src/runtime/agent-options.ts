@@ -29,6 +29,7 @@ import { processGates } from './gates.ts';
 import type { Gates } from './gates.ts';
 import { createHookRunner } from './hooks.ts';
 import type { FailedHook } from './hook-notes.ts';
+import { asksNatively } from './model-turn.ts';
 import { createToolRegistry } from './tool-registry.ts';
 
 /** What an agent is made of. Only a model is required. */
@@ -212,7 +213,7 @@ function finite<Bounds extends object>(bounds: Bounds): Bounds {
 function checkFeatures({ models, registry, settings, output }: AgentParts): void {
   const messages = [{ role: 'user', content: 'Hello' }] as const;
   for (const model of models) {
-    const native = output !== undefined && model.capabilities.structuredOutput === 'native';
+    const native = output !== undefined && asksNatively(model, registry.names.length > 0);
     const failure = checkRequest(model, {
       ...settings,
       messages,

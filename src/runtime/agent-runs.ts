@@ -22,7 +22,7 @@ import { checkRunOptions, readAnswer, readInput, readMessage } from './run-input
 import type { ResumeOptions, RunInput, RunOptions } from './run-input.ts';
 import { createEventQueue } from './run-stream.ts';
 import type { RunStream } from './run-stream.ts';
-import { watchRun } from './run-watchers.ts';
+import { createListener, watchRun } from './run-watchers.ts';
 import { createSlots } from './slots.ts';
 
 /** The runs of one agent in this process. */
@@ -36,7 +36,7 @@ export interface AgentRuns {
 }
 
 /** Ended runs that are kept, so that they can be resumed and asked for again. */
-const maxEndedRuns = 1000;
+const maxEndedRuns = 200;
 const version = '1';
 
 interface Held {
@@ -105,7 +105,7 @@ function tellHookFailed(
 
 interface Beginning {
   readonly options: RunOptions;
-  readonly watcher?: Watcher;
+  readonly watcher?: Watcher | undefined;
 }
 
 /** Starts a run, or finds the one of that name. */
@@ -115,7 +115,7 @@ function begin(held: Held, input: RunInput, { options, watcher }: Beginning): Li
   const runId = options.runId ?? parts.newId();
   const known = runs.get(runId);
   if (known !== undefined) {
-    if (watcher !== undefined) watchLate(known, watcher);
+    join(held, known, { options, watcher });
     return known;
   }
   const live = createLive(parts, runId);
@@ -137,10 +137,15 @@ function begin(held: Held, input: RunInput, { options, watcher }: Beginning): Li
   return live;
 }
 
-/** Whoever joins a run that has ended hears its end. */
-function watchLate(live: LiveRun, watcher: Watcher): void {
-  if (live.ended !== undefined) watcher.hear({ type: 'run-finished', outcome: live.ended });
-  else live.watchers.add(watcher);
+/** Whoever joins a run hears what is still to come of it, and may stop it; of one that has ended he hears the end. */
+function join(held: Held, live: LiveRun, { options: { onEvent, signal }, watcher }: Beginning): void {
+  const listener = onEvent === undefined ? undefined : createListener(live, onEvent);
+  for (const joined of [watcher, listener]) {
+    if (joined === undefined) continue;
+    if (live.ended !== undefined) joined.hear({ type: 'run-finished', outcome: live.ended });
+    else live.watchers.add(joined);
+  }
+  if (live.ended === undefined) obey(held, live, signal);
 }
 
 function createLive({ config }: AgentParts, runId: string): LiveRun {
@@ -173,6 +178,8 @@ function end(held: Held, live: LiveRun, outcome: RunOutcome): void {
   publish(live, { type: 'run-finished', outcome });
   live.outcome.resolve(outcome);
   if (outcome.type === 'suspended') return;
+  // Nothing goes on from there; its outcome is all that is kept.
+  if (outcome.type === 'completed' || outcome.type === 'stopped') live.state = undefined;
   held.ended.delete(live.runId);
   held.ended.add(live.runId);
   if (held.ended.size <= maxEndedRuns) return;
@@ -207,12 +214,15 @@ function streamRun(held: Held, input: RunInput, options: RunOptions): RunStream 
   };
 }
 
-async function cancel({ engine, runs }: Held, runId: string, reason: string): Promise<void> {
+async function cancel({ engine, runs, parts }: Held, runId: string, reason: string): Promise<void> {
   const live = runs.get(runId);
   if (live === undefined) throw unknownRun(runId);
   if (live.ended !== undefined && live.ended.type !== 'suspended') return;
   live.isCancelled = true;
-  if (live.ended?.type === 'suspended') reopen(live);
+  if (live.ended?.type === 'suspended') {
+    reopen(live);
+    watchRun(parts, live);
+  }
   await engine.cancel(runId, reason);
 }
 
@@ -230,7 +240,10 @@ async function resume(held: Held, runId: string, options: ResumeOptions): Promis
   if (live === undefined) throw unknownRun(runId);
   const { ended, state } = live;
   // Still under way: whoever resumes it waits for the same end.
-  if (ended === undefined || state === undefined) return live.outcome.promise;
+  if (ended === undefined || state === undefined) {
+    join(held, live, { options });
+    return live.outcome.promise;
+  }
   if (ended.type === 'completed' || ended.type === 'stopped') return ended;
   const answer = readAnswer(options);
   const wallMs = parts.clock.wallMs();

@@ -103,11 +103,12 @@ async function start(performing: Performing, input: Extract<DriveInput, { type: 
   const begun = (given: readonly Message[]): Moved =>
     transition(undefined, { type: 'run-started', runId, config, messages: given, repairs });
   if (refused !== undefined) return instead(begun(messages), { type: 'broken', failure: refused });
-  if (!hooks.has('run-start')) return begun(messages);
+  if (live.isCancelled || !hooks.has('run-start')) return begun(messages);
   try {
     const moment = { runId, agent: name, turn: 0, input: messages };
     const verdict = await askHooks(performing, { point: 'run-start' }, moment);
-    if (verdict.type === 'continue') return begun(verdict.moment.input);
+    if (verdict.type === 'continue')
+      return begun(verdict.modifiedBy.length === 0 ? messages : verdict.moment.input);
     return instead(begun(messages), endOf(verdict));
   } catch (error) {
     if (!isCancelled(error)) throw error;

@@ -1,5 +1,5 @@
 import type { Action } from '../agent/action.ts';
-import type { AttemptedCall, MachineEvent } from '../agent/event.ts';
+import type { Answer, AttemptedCall, BrokenOff, MachineEvent } from '../agent/event.ts';
 import type { HookCall, HookPoint, HookVerdict, Moments } from '../agent/hook.ts';
 import type { PersonRequest } from '../agent/run-outcome.ts';
 import type { CallState, RunState } from '../agent/state.ts';
@@ -11,7 +11,8 @@ import type { Failure } from '../errors/failure.ts';
 import { renderFailure } from '../errors/render-failure.ts';
 import { textOf } from '../model/message.ts';
 import type { AssistantPart } from '../model/message.ts';
-import type { StepEnd } from '../resilience/call-progress.ts';
+import { checkOutput } from './check-output.ts';
+import { publish } from './live-run.ts';
 import type { RequestChanges } from './model-turn.ts';
 import type { Performing } from './perform.ts';
 
@@ -39,18 +40,22 @@ export async function beforeModel(performing: Performing, turn: number): Promise
       return { changes: { messages: changed.messages, instructions: changed.instructions } };
     }
     case 'skip':
-      return { event: { type: 'attempt-finished', step: standIn(verdict.standIn.text) } };
+      return { event: await standIn(performing, turn, verdict.standIn.text) };
     default:
       return { event: endOf(verdict) };
   }
 }
 
-/** An answer that no model gave. */
-function standIn(
+/** An answer that no model gave: nothing was sent, and whoever watches is told the text all the same. */
+async function standIn(
+  { parts: { output }, live }: Performing,
+  turn: number,
   text: string,
-): StepEnd<{ content: readonly AssistantPart[]; text: string; toolCalls: []; usage: object }> {
-  const value = { content: [{ type: 'text', text } as const], text, toolCalls: [] as [], usage: {} };
-  return { type: 'success', value, charge: {}, isProbe: false, waitedMs: 0, durationMs: 0, wallMs: 0 };
+): Promise<MachineEvent> {
+  publish(live, { type: 'text-delta', turn, text });
+  const answer: Answer = { content: [{ type: 'text', text }], text, toolCalls: [], usage: {} };
+  if (output === undefined) return { type: 'answer-given', answer };
+  return { type: 'answer-given', answer: { ...answer, check: await checkOutput(text, output) } };
 }
 
 /** After a whole answer: may change the text of a final one, or stop the run. */
@@ -61,10 +66,28 @@ export async function afterModel(performing: Performing, event: MachineEvent): P
   const turn = performing.live.state?.turn ?? 0;
   const moment = { ...factsOf(performing, turn), result: { text, toolCalls, usage } };
   const verdict = await askHooks(performing, { point: 'after-model' }, moment);
-  if (verdict.type !== 'continue') return endOf(verdict);
+  // What was shown of an answer that may not be one is taken back; what it used up counts.
+  if (verdict.type !== 'continue') {
+    if (text !== '') publish(performing.live, { type: 'text-retracted', turn, keep: 0 });
+    return { ...endOf(verdict), step };
+  }
   if (verdict.modifiedBy.length === 0 || toolCalls.length > 0) return event;
-  const changed = verdict.moment.result.text;
-  return { ...event, step: { ...step, value: { ...step.value, ...withText(step.value.content, changed) } } };
+  const value = await reworded(performing, turn, { answer: step.value, text: verdict.moment.result.text });
+  return { ...event, step: { ...step, value } };
+}
+
+/** The answer with another text: shown anew, and its form checked anew. */
+async function reworded(
+  { parts: { output }, live }: Performing,
+  turn: number,
+  { answer, text }: { readonly answer: Answer; readonly text: string },
+): Promise<Answer> {
+  const { phase } = live.state as RunState; // Only a run that is calling a model gets here.
+  const base = phase.type === 'calling-model' ? phase.base : '';
+  publish(live, { type: 'text-retracted', turn, keep: base.length });
+  publish(live, { type: 'text-delta', turn, text });
+  const value = { ...answer, ...withText(answer.content, text) };
+  return output === undefined ? value : { ...value, check: await checkOutput(base + text, output) };
 }
 
 function withText(
@@ -168,11 +191,13 @@ export async function askHooks<Point extends HookPoint>(
   live.moments.set(`${point}:${index}`, moment);
   const outcome = await durable.call('hook', { point, index });
   if (outcome.type === 'failed') return { type: 'failed', hook: point, failure: outcome.failure };
-  return outcome.value as unknown as HookVerdict<Point>; // The one form of its value.
+  const verdict = outcome.value as unknown as HookVerdict<Point>; // The one form of its value.
+  // What nobody changed was not written down.
+  return verdict.type === 'continue' && verdict.modifiedBy.length === 0 ? { ...verdict, moment } : verdict;
 }
 
 /** What ends the run: a guardrail's no, a transformer's failure, or somebody's wish. */
-export function endOf(verdict: { readonly type: string; readonly failure?: Failure }): MachineEvent {
+export function endOf(verdict: { readonly type: string; readonly failure?: Failure }): BrokenOff {
   if (verdict.failure === undefined) return { type: 'cancelled' };
   return { type: verdict.type === 'halt' ? 'halted' : 'broken', failure: verdict.failure };
 }

@@ -6,6 +6,7 @@ import type { Model, ModelResponse, PartialResult } from '../model/model.ts';
 import type { ModelRequest } from '../model/request.ts';
 import type { StreamPart } from '../model/stream-part.ts';
 import type { Timeouts } from '../model/timeouts.ts';
+import { readCount } from '../model/usage.ts';
 import type { Attempted, CallTarget } from './call-target.ts';
 import { continuableText } from './continuation.ts';
 import type { Delivery } from './delivery.ts';
@@ -129,8 +130,12 @@ function succeeded(result: PartialResult): Attempted<PartialResult> {
   return { type: 'success', value: result, charge: chargeOf(result) };
 }
 
+/** A model need not be ours: what is no count is unknown, or limits would count with it. */
 function chargeOf({ usage, costUsd }: PartialResult): Attempted<PartialResult>['charge'] {
-  return { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, costUsd };
+  const inputTokens = readCount(usage.inputTokens);
+  const outputTokens = readCount(usage.outputTokens);
+  const isCost = typeof costUsd === 'number' && costUsd >= 0 && costUsd < Infinity;
+  return { inputTokens, outputTokens, costUsd: isCost ? costUsd : undefined };
 }
 
 interface Listener {

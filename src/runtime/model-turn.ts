@@ -61,10 +61,13 @@ function deliver(live: LiveRun, { turn, base }: Calling, event: { readonly type:
     publish(live, { type: 'reasoning-delta', turn, text: piece.text });
 }
 
+/** The conversation as it is, where there is nothing to add: it is never changed in place. */
 function messagesOf(state: RunState, { calling, injected, changes }: Asking): readonly Message[] {
-  const messages = [...(changes.messages ?? state.messages), ...injected];
-  if (calling.base !== '') messages.push({ role: 'assistant', content: calling.base }, continueMessage);
-  return messages;
+  const messages = changes.messages ?? state.messages;
+  if (injected.length === 0 && calling.base === '') return messages;
+  const more: Message[] = [...injected];
+  if (calling.base !== '') more.push({ role: 'assistant', content: calling.base }, continueMessage);
+  return [...messages, ...more];
 }
 
 interface Writing {
@@ -77,7 +80,7 @@ interface Writing {
 function requestOf(parts: AgentParts, { model, state, asking, messages }: Writing): ModelRequest {
   const { output, registry, settings } = parts;
   const { changes, calling } = asking;
-  const isNative = output !== undefined && model.capabilities.structuredOutput === 'native';
+  const isNative = output !== undefined && asksNatively(model, registry.names.length > 0);
   const told = output !== undefined && !isNative ? describeOutput(output.json) : '';
   const instructions = [changes.instructions ?? parts.instructions, told]
     .filter((text) => text !== '')
@@ -95,6 +98,12 @@ function requestOf(parts: AgentParts, { model, state, asking, messages }: Writin
   }
   if (isNative) request.output = { name: 'answer', schema: output.json };
   return request;
+}
+
+/** Whether the provider itself holds the answer to the schema. */
+export function asksNatively({ capabilities }: Model, hasTools: boolean): boolean {
+  if (capabilities.structuredOutput !== 'native') return false;
+  return !hasTools || capabilities.outputBesideTools !== false;
 }
 
 const nothing: ReadonlySet<string> = new Set();

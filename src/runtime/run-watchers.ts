@@ -13,37 +13,12 @@ export function watchRun(parts: AgentParts, live: LiveRun, onEvent?: (event: Run
   if (hooks.hearsEvents || hooks.has('failure') || hooks.has('recovery') || hooks.has('run-end')) {
     watchers.add({ wantsDeltas: false, hear: (event) => hearForHooks(parts, event, about) });
   }
-  if (listen !== undefined) watchers.add(guarded(live, (event) => listen(event, { runId })));
-  if (onEvent !== undefined) watchers.add(guarded(live, onEvent));
-}
-
-/** Observers hear the event, and those of its point are told of the moment. Never throws. */
-function hearForHooks(
-  { hooks }: AgentParts,
-  event: RunEvent,
-  about: { readonly runId: string; readonly agent: string },
-): void {
-  hooks.tellEvent(event, about);
-  switch (event.type) {
-    case 'failure':
-      if (hooks.has('failure'))
-        void hooks.run('failure', { ...about, turn: event.turn, failure: event.failure });
-      return;
-    case 'recovery':
-      if (hooks.has('recovery')) void hooks.run('recovery', { ...about, turn: event.turn, recovery: event });
-      return;
-    case 'run-finished': {
-      const { outcome } = event;
-      if (hooks.has('run-end')) void hooks.run('run-end', { ...about, turn: outcome.turns, outcome });
-      return;
-    }
-    default:
-      return;
-  }
+  if (listen !== undefined) watchers.add(createListener(live, (event) => listen(event, { runId })));
+  if (onEvent !== undefined) watchers.add(createListener(live, onEvent));
 }
 
 /** A listener of the caller's. What it throws is told as a failed hook, at most once, and then it hears no more. */
-function guarded(live: LiveRun, listener: (event: RunEvent) => void): Watcher {
+export function createListener(live: LiveRun, listener: (event: RunEvent) => void): Watcher {
   let isBroken = false;
   return {
     wantsDeltas: true,
@@ -62,4 +37,31 @@ function guarded(live: LiveRun, listener: (event: RunEvent) => void): Watcher {
       }
     },
   };
+}
+
+/** Observers hear the event, and those of its point are told of the moment. Never throws. */
+function hearForHooks(
+  { hooks }: AgentParts,
+  event: RunEvent,
+  about: { readonly runId: string; readonly agent: string },
+): void {
+  // Somebody else wanted the pieces of text; hooks are not told of each.
+  if (event.type === 'text-delta' || event.type === 'reasoning-delta') return;
+  hooks.tellEvent(event, about);
+  switch (event.type) {
+    case 'failure':
+      if (hooks.has('failure'))
+        void hooks.run('failure', { ...about, turn: event.turn, failure: event.failure });
+      return;
+    case 'recovery':
+      if (hooks.has('recovery')) void hooks.run('recovery', { ...about, turn: event.turn, recovery: event });
+      return;
+    case 'run-finished': {
+      const { outcome } = event;
+      if (hooks.has('run-end')) void hooks.run('run-end', { ...about, turn: outcome.turns, outcome });
+      return;
+    }
+    default:
+      return;
+  }
 }

@@ -27,6 +27,9 @@ export type ToolOptions<S extends Schema> =
  *   execute: async ({ city }, { signal }) => lookUp(city, { signal }),
  * });
  */
+export function tool<S extends Schema>(definition: ToolOptions<S>): Tool;
+/** A tool is returned as it is. */
+export function tool(definition: Tool): Tool;
 export function tool<S extends Schema>(definition: ToolOptions<S> | Tool): Tool {
   if (isTool(definition) || !isRecord(definition)) return defineTool(definition);
   const { isolate, ...plain } = definition;

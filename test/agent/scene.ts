@@ -155,6 +155,9 @@ export function expectType<Type extends RunOutcome['type']>(
   outcome: RunOutcome,
   type: Type,
 ): Extract<RunOutcome, { type: Type }> {
-  if (outcome.type !== type) throw new Error(`Expected ${type}, got ${JSON.stringify(outcome, null, 2)}`);
+  if (outcome.type !== type) {
+    const why = 'failure' in outcome ? outcome.failure?.message : undefined;
+    throw new Error(`Expected ${type}, got ${outcome.type}: ${why ?? ''} ${JSON.stringify(outcome.messages)}`);
+  }
   return outcome as Extract<RunOutcome, { type: Type }>; // Seen above.
 }

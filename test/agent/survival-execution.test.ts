@@ -192,7 +192,10 @@ function deaf({ clock, reached }: Props, rest: object): Tool {
 
 describe('T03 a deaf tool at its timeout', () => {
   it('is left behind: of a tool that is called once, nobody knows whether it happened', async () => {
-    const ends = await playScene((props) => ({ script: [calls(1), done], tools: [deaf(props, { effect: undefined })] }));
+    const ends = await playScene((props) => ({
+      script: [calls(1), done],
+      tools: [deaf(props, { effect: undefined })],
+    }));
     for (const { summary, outcome, elapsedMs, reached } of ends) {
       expect(summary).toMatchObject({ type: 'suspended', reason: 'in-doubt', requests: 1 });
       expect(outcome).toMatchObject({ request: { type: 'in-doubt', tool: 'act', input: { place: 0 } } });

@@ -98,7 +98,11 @@ describe('M09 a model that never comes to an end is stopped by', () => {
     'P48 $limit, also where the provider tells no usage',
     async ({ options, expected }) => {
       const ends = await playScene((props) => ({
-        script: (request, callIndex) => ({ ...(busy(request, callIndex) as object), delayMs: 1000, usage: {} }),
+        script: (request, callIndex) => ({
+          ...(busy(request, callIndex) as object),
+          delayMs: 1000,
+          usage: {},
+        }),
         tools: [count(props)],
         ...options,
       }));
@@ -130,7 +134,11 @@ describe('a last turn without tools', () => {
   });
 
   it('is not lengthened by a model that calls a tool in it', async () => {
-    const ends = await playScene((props) => ({ script: busy, tools: [count(props)], limits: { maxTurns: 3 } }));
+    const ends = await playScene((props) => ({
+      script: busy,
+      tools: [count(props)],
+      limits: { maxTurns: 3 },
+    }));
     for (const { summary, reached } of ends) {
       expect(summary).toMatchObject({ type: 'stopped', reason: 'max-turns', requests: 4 });
       expect(reached).toHaveLength(3);
@@ -250,7 +258,10 @@ describe('a conversation that is too long', () => {
   it('that is too long even then fails, after one more request', async () => {
     const ends = await playScene((props) => {
       const scene = bulky(props);
-      return { ...scene, script: [...(scene.script as readonly ScriptEntry[]).slice(0, 6), tooLong, tooLong] };
+      return {
+        ...scene,
+        script: [...(scene.script as readonly ScriptEntry[]).slice(0, 6), tooLong, tooLong],
+      };
     });
     for (const { summary, outcome } of ends) {
       expect(summary).toMatchObject({ type: 'failed', code: 'CONTEXT_LENGTH_EXCEEDED', requests: 7 });

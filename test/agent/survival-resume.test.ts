@@ -7,7 +7,16 @@ import { systemClock } from '../../src/base/system.ts';
 import { chaosProtocols, startChaosServer } from '../../src/chaos/index.ts';
 import type { ChaosProtocol, ChaosServer, ChaosTurn, FaultEntry } from '../../src/chaos/index.ts';
 import { createGates } from '../../src/runtime/gates.ts';
-import { chaosModel, deadlineMs, expectSound, observed, play, quickRetry, shownText, ways } from './survival-stage.ts';
+import {
+  chaosModel,
+  deadlineMs,
+  expectSound,
+  observed,
+  play,
+  quickRetry,
+  shownText,
+  ways,
+} from './survival-stage.ts';
 import type { Way } from './survival-stage.ts';
 
 // Runs that wait outside the process, and go on: over real sockets, begun in every way.
@@ -152,7 +161,10 @@ describe.each(ways)('a deaf payment, begun by %s', (way) => {
     const setting: Setting = { protocol: 'anthropic', script: [pay, answer], options: { tools: [deaf] } };
     await withStage(setting, async (stage) => {
       const { runId, reason, request } = await begin(stage.agent, way);
-      expect({ reason, request }).toMatchObject({ reason: 'in-doubt', request: { tool: 'pay', input: { cents: 5 } } });
+      expect({ reason, request }).toMatchObject({
+        reason: 'in-doubt',
+        request: { tool: 'pay', input: { cents: 5 } },
+      });
       await look({ ...stage, runId, paid });
     });
   }

@@ -65,7 +65,15 @@ async function playOnce(make: (props: Props) => Scene, way: Way): Promise<Script
   );
   expectSound(played);
   const elapsedMs = clock.monotonicMs() - startMs;
-  return { ...played, way, summary: summaryOf(played.outcome, model.calls.length), model, clock, reached, elapsedMs };
+  return {
+    ...played,
+    way,
+    summary: summaryOf(played.outcome, model.calls.length),
+    model,
+    clock,
+    reached,
+    elapsedMs,
+  };
 }
 
 /** The results of tools in a conversation, in order. */

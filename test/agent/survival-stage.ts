@@ -1,6 +1,15 @@
 import { expect } from 'vitest';
 import { createAgent } from '../../src/index.ts';
-import type { Agent, AgentOptions, Failure, Model, RunEvent, RunInput, RunOutcome, Tool } from '../../src/index.ts';
+import type {
+  Agent,
+  AgentOptions,
+  Failure,
+  Model,
+  RunEvent,
+  RunInput,
+  RunOutcome,
+  Tool,
+} from '../../src/index.ts';
 import { defined } from '../../src/base/defined.ts';
 import { startChaosServer } from '../../src/chaos/index.ts';
 import type { ChaosProtocol, ChaosServer, ChaosTurn, FaultSchedule } from '../../src/chaos/index.ts';
@@ -34,6 +43,8 @@ export interface Row {
   /** How often each fault reached the other side. */
   readonly delivered: Readonly<Record<string, number>>;
   readonly expected: Summary;
+  /** Looks at the server when the run has ended. */
+  readonly look?: (server: ChaosServer) => void;
 }
 
 /** An outcome as far as rows compare it. */
@@ -70,22 +81,31 @@ export interface Played {
   readonly tookMs: number;
 }
 
-/** Plays a row in every way: each comes to what the row says, and all of them to the same. */
-export async function expectRow(row: Row, protocol: ChaosProtocol): Promise<void> {
+/** What one way of playing a row came to. */
+export interface End {
+  readonly way: Way;
+  readonly summary: Summary;
+  readonly delivered: Readonly<Record<string, number>>;
+}
+
+/** Plays a row in every way, and checks that all of them come to the same. */
+export async function endsOf(row: Row, protocol: ChaosProtocol): Promise<readonly End[]> {
   const ends = await Promise.all(ways.map((way) => playRow(row, { protocol, way })));
-  for (const [place, { summary, delivered }] of ends.entries()) {
-    expect(summary, ways[place]).toEqual(row.expected);
-    expect(delivered, ways[place]).toEqual(row.delivered);
-  }
   const outcomes = ends.map(({ played }) => comparable(played.outcome));
   expect(outcomes).toEqual(outcomes.map(() => outcomes[0]));
+  return ends.map(({ way, summary, delivered }) => ({ way, summary, delivered }));
+}
+
+/** What the row says that every way comes to. */
+export function expectedEnds({ expected, delivered }: Row): readonly End[] {
+  return ways.map((way) => ({ way, summary: expected, delivered }));
 }
 
 /** Plays a row once, on a server and an agent of its own, and checks what holds for all. Gives what the row is about. */
 export async function playRow(
   row: Row,
   { protocol, way }: { readonly protocol: ChaosProtocol; readonly way: Way },
-): Promise<{ readonly summary: Summary; readonly played: Played; readonly delivered: object }> {
+): Promise<End & { readonly played: Played }> {
   const server = await startChaosServer({
     model: { script: row.script, ...defined({ repeat: row.repeat }) },
     ...defined({ faults: row.faults }),
@@ -102,9 +122,13 @@ export async function playRow(
     });
     const played = await observed(() => play(agent, { way, input: row.input ?? 'Tell me.' }));
     expectSound(played);
+    row.look?.(server);
     const { requests, faultsByName } = server.counters();
-    const summary = { ...summaryOf(played.outcome, requests), ...(row.tools === undefined ? {} : { reached }) };
-    return { summary, played, delivered: faultsByName };
+    const summary = {
+      ...summaryOf(played.outcome, requests),
+      ...(row.tools === undefined ? {} : { reached }),
+    };
+    return { way, summary, played, delivered: faultsByName };
   } finally {
     await server.close();
   }
@@ -133,6 +157,7 @@ export async function play(agent: Agent<unknown>, { way, input, signal }: Playin
       const stream = agent.stream(input, options);
       const events: RunEvent[] = [];
       for await (const event of stream) events.push(event);
+      expect(events.at(-1)?.type).toBe('run-finished');
       return done({ outcome: await stream.outcome, events, answer: undefined });
     }
     case 'ask': {
@@ -144,9 +169,9 @@ export async function play(agent: Agent<unknown>, { way, input, signal }: Playin
 }
 
 function outcomeIn(events: readonly RunEvent[]): RunOutcome {
-  const last = events.at(-1);
-  if (last?.type !== 'run-finished') throw new Error(`The last event was ${last?.type ?? 'none'}`);
-  return last.outcome;
+  const [end] = events.filter((event) => event.type === 'run-finished');
+  if (end === undefined) throw new Error(`The run ended without saying so, after ${events.length} events`);
+  return end.outcome;
 }
 
 /** Does something, and fails where a rejection was left to nobody meanwhile. */
@@ -175,8 +200,12 @@ export function expectSound({ outcome, events, answer, tookMs }: Played): void {
   if (answer !== undefined) expect(answer.trim()).not.toBe('');
   if (answer !== undefined && outcome.type === 'completed') expect(answer).toBe(outcome.text);
   if (events === undefined) return;
-  expect(events.filter(({ type }) => type === 'run-finished')).toEqual([{ type: 'run-finished', outcome }]);
-  expect(events.at(-1)).toEqual({ type: 'run-finished', outcome });
+  const end = events.findIndex(({ type }) => type === 'run-finished');
+  expect(events[end]).toEqual({ type: 'run-finished', outcome });
+  // Evidence may come after the end; nothing else may.
+  expect(events.slice(end + 1).filter(({ type }) => type !== 'hook-failed' && type !== 'tool-late')).toEqual(
+    [],
+  );
   if (outcome.type === 'completed') expect(shownText(events)).toBe(outcome.text);
 }
 

@@ -29,6 +29,16 @@ function search(reached: Reached, more: Partial<Parameters<typeof tool<typeof in
   } as Parameters<typeof tool<typeof input>>[0]); // Its parts fit together; the compiler wants the whole union.
 }
 
+/** Its results fill the context. */
+function wordy(reached: Reached): Tool {
+  return search(reached, {
+    execute: ({ query }: { readonly query: string }) => {
+      reached('search', query);
+      return query.repeat(5000);
+    },
+  });
+}
+
 function calling(...queries: readonly string[]): ChaosTurn {
   return { toolCalls: queries.map((query) => ({ name: 'search', arguments: { query } })) };
 }
@@ -66,6 +76,41 @@ const rows: readonly Row[] = [
     expected: { ...finished, requests: 3, recoveries: ['TOOL_CALL_INVALID by retry'], reached: whales },
   },
   {
+    id: 'M05 the same key twice: the last one counts, as in all JSON',
+    script: [calling('whales'), done],
+    faults: { script: [{ name: 'bad-tool-arguments', kind: 'duplicate' }] },
+    tools: (reached) => [search(reached, { effect: 'once' })],
+    delivered: { 'bad-tool-arguments': 1 },
+    expected: { ...finished, requests: 3, recoveries: [], reached: ['search {"query":"second"}', ...whales] },
+  },
+  {
+    id: 'P31 a conversation that is too long: shortened once, and the run goes on',
+    script: [...['a', 'b', 'c', 'd', 'e'].map((query) => calling(query)), done],
+    faults: { script: [null, null, null, null, null, 'context-length'] },
+    tools: (reached) => [wordy(reached)],
+    delivered: { 'context-length': 1 },
+    expected: {
+      ...finished,
+      requests: 7,
+      recoveries: ['CONTEXT_LENGTH_EXCEEDED by compact'],
+      reached: ['a', 'b', 'c', 'd', 'e'].map((query) => `search "${query}"`),
+    },
+  },
+  {
+    id: 'P31 too long also when it was shortened: failed, after one more request',
+    script: [...['a', 'b', 'c', 'd', 'e'].map((query) => calling(query)), done],
+    faults: ({ sequence }) => (sequence > 5 ? 'context-length' : null),
+    tools: (reached) => [wordy(reached)],
+    delivered: { 'context-length': 2 },
+    expected: {
+      type: 'failed',
+      code: 'CONTEXT_LENGTH_EXCEEDED',
+      requests: 7,
+      recoveries: [],
+      reached: ['a', 'b', 'c', 'd', 'e'].map((query) => `search "${query}"`),
+    },
+  },
+  {
     id: 'M13 cut off inside a call: the call is not run',
     script: [calling('whales'), done],
     faults: { script: ['cut-off-tool-call'] },
@@ -87,7 +132,12 @@ const rows: readonly Row[] = [
     faults: { script: [null, 'overloaded', 'overloaded'] },
     tools: (reached) => [search(reached, { effect: 'once' })],
     delivered: { overloaded: 2 },
-    expected: { ...finished, requests: 4, recoveries: ['OVERLOADED by retry', 'OVERLOADED by retry'], reached: whales },
+    expected: {
+      ...finished,
+      requests: 4,
+      recoveries: ['OVERLOADED by retry', 'OVERLOADED by retry'],
+      reached: whales,
+    },
   },
   {
     id: 'M01 an unknown tool: told to the model with the names that there are',
@@ -103,7 +153,14 @@ const rows: readonly Row[] = [
     faults: { script: ['unknown-tool'], repeat: true },
     tools: (reached) => [search(reached)],
     delivered: { 'unknown-tool': 7 },
-    expected: { type: 'stopped', reason: 'loop', code: 'ENDLESS_LOOP', requests: 7, recoveries: [], reached: [] },
+    expected: {
+      type: 'stopped',
+      reason: 'loop',
+      code: 'ENDLESS_LOOP',
+      requests: 7,
+      recoveries: [],
+      reached: [],
+    },
   },
   {
     id: 'M08 the same call without end: stopped within ten calls',

@@ -1,6 +1,6 @@
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { chaosProtocols } from '../../src/chaos/index.ts';
-import { chaosModel, expectRow, quickRetry } from './survival-stage.ts';
+import { chaosModel, expectRow, playRow, quickRetry } from './survival-stage.ts';
 import type { Row } from './survival-stage.ts';
 
 // What providers do to a run, over real sockets and in every protocol, through `run`, `stream` and `ask`: all three come to the
@@ -209,6 +209,20 @@ const rows: readonly Row[] = [
     expected: { type: 'stopped', reason: 'refused', code: 'CONTENT_FILTERED', requests: 1, recoveries: [] },
   },
   {
+    id: 'P31 a prompt that is too long, with nothing to shorten: failed at once',
+    script,
+    faults: { script: ['context-length'], repeat: true },
+    delivered: { 'context-length': 1 },
+    expected: { type: 'failed', code: 'CONTEXT_LENGTH_EXCEEDED', requests: 1, recoveries: [] },
+  },
+  {
+    id: 'P30 a request that is wrong: failed at once',
+    script,
+    faults: { script: ['bad-request'], repeat: true },
+    delivered: { 'bad-request': 1 },
+    expected: { type: 'failed', code: 'INVALID_REQUEST', requests: 1, recoveries: [] },
+  },
+  {
     id: 'the first model overloaded, the second answers',
     script,
     faults: ({ sequence }) => (sequence <= 2 ? 'overloaded' : null),
@@ -249,6 +263,33 @@ const rows: readonly Row[] = [
     expected: { ...saved, requests: 2, recoveries: ['RATE_LIMITED by fall-back'] },
   },
 ];
+
+describe.each(chaosProtocols)('a wait that was asked for over %s', (protocol) => {
+  it('P38 is kept to the millisecond, as the server sees it', async () => {
+    const arrivals: number[][] = [];
+    await expectRow(
+      {
+        id: 'rate-limit',
+        script,
+        faults: { script: [{ name: 'rate-limit', retryAfter: 1 }] },
+        delivered: { 'rate-limit': 1 },
+        expected: { ...saved, requests: 2, recoveries: ['RATE_LIMITED by retry'] },
+        look: ({ requests }) => void arrivals.push(requests.map(({ atMs }) => atMs)),
+      },
+      protocol,
+    );
+    expect(arrivals).toHaveLength(3);
+    for (const [first = 0, second = 0] of arrivals) expect(second - first).toBeGreaterThanOrEqual(1000);
+  });
+});
+
+describe.each(chaosProtocols)('what is too long over %s', (protocol) => {
+  it('P31 is told with the numbers of the provider', async () => {
+    const row = rows.find(({ id }) => id.startsWith('P31')) as Row; // It is in the table above.
+    const { played } = await playRow(row, { protocol, way: 'run' });
+    expect(played.outcome).toMatchObject({ failure: { message: expect.stringMatching(/\d{4,}/) } });
+  });
+});
 
 describe.each(chaosProtocols)('a run over %s survives', (protocol) => {
   it.each(rows.map((row) => [row.id, row] as const))('%s', async (_id, row) => {

@@ -149,12 +149,19 @@ function geminiContent(content: Fields): readonly Message[] {
   }
   const resultParts = results.map((part) => {
     const { id, name, response } = fieldsOf(part, 'functionResponse');
-    return { ...resultPart(id ?? name, response), name: textOr(name) };
+    return { ...resultPart(id ?? name, unwrapped(response)), name: textOr(name) };
   });
   return [
     ...(resultParts.length === 0 ? [] : [toolMessage(resultParts)]),
     ...(text === '' && resultParts.length > 0 ? [] : [{ role: 'user', content: text } as const]),
   ];
+}
+
+/** A result that is no object is sent inside one. */
+function unwrapped(response: unknown): unknown {
+  return isRecord(response) && Object.keys(response).length === 1 && 'result' in response
+    ? response['result']
+    : response;
 }
 
 function systemOf(text: string): readonly Message[] {

@@ -1,0 +1,117 @@
+// Which requests of bench/goodput.mjs go wrong, and how: all that a provider does to a good request and that may pass.
+import { seededRandom } from '../dist/testing/index.js';
+
+/** @typedef {import('../dist/chaos/index.js').FaultEntry} FaultEntry */
+
+/**
+ * Left out, for no retry helps: a wrong key, no credit, no such model, a prompt that is too long or blocked, a refusal. Left
+ * out as well: events that come twice or in the wrong order, which nobody can notice in this protocol.
+ *
+ * @type {readonly FaultEntry[]}
+ */
+const faults = [
+  { name: 'rate-limit', retryAfter: 0.05, form: 'ms' },
+  'overloaded',
+  'server-error',
+  'model-loading',
+  'gateway',
+  { name: 'gateway', status: 503 },
+  { name: 'gateway', status: 504 },
+  { name: 'status', status: 529 },
+  'error-in-200',
+  { name: 'error-in-200', error: 'server-error' },
+  'wrong-content-type',
+  'header-hang',
+  'silence-after-headers',
+  'silence-mid-stream',
+  { name: 'endless-keepalive', everyMs: 50 },
+  'reset-before-headers',
+  'close-before-headers',
+  'reset-mid-stream',
+  'close-mid-stream',
+  'close-short-of-length',
+  'close-without-length',
+  'garbage-http',
+  'bad-chunk-size',
+  'huge-header',
+  'gzip-truncated',
+  'gzip-garbage',
+  'missing-terminal',
+  'error-in-stream',
+  { name: 'error-in-stream', error: 'server-error' },
+  'invalid-json-event',
+  'empty-answer',
+  'cut-off-answer',
+  'cut-off-tool-call',
+  'bad-tool-arguments',
+  { name: 'bad-tool-arguments', kind: 'trailing' },
+  { name: 'bad-tool-arguments', kind: 'types' },
+  { name: 'bad-tool-arguments', kind: 'empty' },
+  'truncated-tool-arguments',
+  'unknown-tool',
+  'tool-loop',
+];
+
+/**
+ * Rerail does not ask again after one of these, and a loop that knows no bounds does. They count by default, so that the price
+ * of that decision shows; `--no-attacks` measures without them.
+ *
+ * @type {readonly FaultEntry[]}
+ */
+const attacks = [
+  { name: 'gzip-bomb', megabytes: 20 },
+  { name: 'giant-event', megabytes: 8 },
+];
+
+/** Odd, but good: whoever stumbles over one of these loses a good answer. @type {readonly FaultEntry[]} */
+const oddities = [
+  'crlf',
+  'bom',
+  'comments',
+  'multiline-data',
+  'missing-final-blank-line',
+  'split',
+  'usage-missing',
+  'usage-nonsense',
+  'bad-finish-reason',
+  { name: 'missing-terminal', which: 'last' },
+  { name: 'slow-drip', bytes: 100, everyMs: 5 },
+];
+const shareOfOddities = 0.1;
+
+/**
+ * Draws by the seed, the task and how often that task has asked: so the same requests of every contestant go wrong, however
+ * the tasks overtake each other.
+ *
+ * @param {{ rate: number, seed: number, hasAttacks: boolean }} options
+ */
+export function createFaults({ rate, seed, hasAttacks }) {
+  const kinds = hasAttacks ? [...faults, ...attacks] : faults;
+  /** @type {Map<number, number>} */
+  const asked = new Map();
+  return {
+    asked: () => [...asked.values()].reduce((sum, count) => sum + count, 0),
+    /**
+     * @param {import('../dist/chaos/index.js').RequestInfo} request
+     * @returns {FaultEntry | null}
+     */
+    faultOf({ body }) {
+      const task = Number(/Task (\d+):/.exec(JSON.stringify(body))?.[1]);
+      const count = asked.get(task) ?? 0;
+      asked.set(task, count + 1);
+      if (rate === 0) return null;
+      const random = seededRandom(seed * 1_000_000_000 + task * 10_000 + count);
+      const draw = random();
+      if (draw < rate) return pick(kinds, random);
+      return draw < rate + (1 - rate) * shareOfOddities ? pick(oddities, random) : null;
+    },
+  };
+}
+
+/**
+ * @param {readonly FaultEntry[]} list
+ * @param {() => number} random
+ */
+function pick(list, random) {
+  return list[Math.floor(random() * list.length)] ?? null;
+}

@@ -1,0 +1,69 @@
+import type { FailureCode } from '../errors/codes.ts';
+import type { Failure } from '../errors/failure.ts';
+import type { AskedWait } from '../resilience/asked-wait.ts';
+import type { CallProgress } from '../resilience/call-progress.ts';
+import type { RunState } from './state.ts';
+
+/** A model of the chain that is not to be asked for now: it asked for that, or somebody must mend something first. */
+export interface Resting {
+  /** Its index in the chain. */
+  readonly target: number;
+  /** Milliseconds since 1970; `untilMended` where only a person can help. */
+  readonly untilMs: number;
+  readonly failure: Failure;
+}
+
+const untilMended = Number.MAX_SAFE_INTEGER;
+
+/** What no time mends: to ask again, turn after turn, would only be refused again. */
+const needsMending: ReadonlySet<FailureCode> = new Set<FailureCode>([
+  'QUOTA_EXCEEDED',
+  'AUTHENTICATION_ERROR',
+  'PERMISSION_DENIED',
+  'MODEL_NOT_FOUND',
+  'PROVIDER_NOT_CONFIGURED',
+  'PROVIDER_NOT_SUPPORTED',
+]);
+
+/** What a call found out about the models of the chain, for the calls after it. */
+export function noteResting(
+  state: RunState,
+  { waits, failures, elapsedMs }: CallProgress,
+): readonly Resting[] {
+  if (waits.length === 0 && failures.length === 0) return state.resting;
+  const { models } = state.config;
+  const found = new Map(state.resting.map((rest) => [rest.target, rest]));
+  for (const { target, untilMs, failure } of waits) {
+    if (untilMs > elapsedMs && !found.has(target))
+      // Whole milliseconds, as `resumeAt` has them: sums of measured times are off by a hair.
+      found.set(target, { target, untilMs: Math.floor(state.wallMs + untilMs - elapsedMs), failure });
+  }
+  for (const { provider, name, failure } of failures) {
+    if (!needsMending.has(failure.code)) continue;
+    const target = models.findIndex((model) => model.provider === provider && model.name === name);
+    found.set(target, { target, untilMs: untilMended, failure });
+  }
+  return [...found.values()].filter(({ untilMs }) => untilMs > state.wallMs);
+}
+
+/** Somebody says that the run may go on, so what needed mending is tried again; what was asked for still holds. */
+export function afterMending(resting: readonly Resting[]): readonly Resting[] {
+  return resting.filter(({ untilMs }) => untilMs !== untilMended);
+}
+
+/** With whom a call begins: the first who may be asked, or the first of all where nobody may. */
+export function beginWith({
+  resting,
+  wallMs,
+  config,
+}: RunState): Pick<CallProgress, 'target' | 'waits'> | undefined {
+  const asleep = resting.filter(({ untilMs }) => untilMs > wallMs);
+  if (asleep.length === 0) return undefined;
+  const waits = asleep.map(({ target, untilMs, failure }): AskedWait => ({
+    target,
+    untilMs: untilMs - wallMs,
+    failure,
+  }));
+  const first = config.models.findIndex((_, index) => !asleep.some(({ target }) => target === index));
+  return { target: Math.max(0, first), waits };
+}
