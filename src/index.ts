@@ -1,9 +1,17 @@
 export type { ErrorReport } from './agent/error-report.ts';
 export type { Hook, HookPoint } from './agent/hook.ts';
+export type { LogEntry } from './agent/log.ts';
 export type { RunLimits } from './agent/limits.ts';
 export type { PermissionRule } from './agent/permission.ts';
 export type { RunEvent } from './agent/run-event.ts';
-export type { PersonRequest, RunOutcome, RunRecovery, RunUsage, StopReason, SuspendReason } from './agent/run-outcome.ts';
+export type {
+  PersonRequest,
+  RunOutcome,
+  RunRecovery,
+  RunUsage,
+  StopReason,
+  SuspendReason,
+} from './agent/run-outcome.ts';
 export { classifyFailure } from './errors/classify-failure.ts';
 export { classifyProviderFailure } from './errors/classify-provider-failure.ts';
 export type { FailureCode, Origin } from './errors/codes.ts';
@@ -22,6 +30,7 @@ export type { AgentOptions, AgentPolicy } from './runtime/agent-options.ts';
 export type { AgentCallbacks } from './runtime/callbacks.ts';
 export { createAgent } from './runtime/create-agent.ts';
 export type { Agent } from './runtime/create-agent.ts';
+export { createLogHook } from './runtime/logging.ts';
 export type { ResumeOptions, RunInput, RunOptions } from './runtime/run-input.ts';
 export type { RunStream } from './runtime/run-stream.ts';
 export { tool } from './tools/tool.ts';

@@ -4,6 +4,7 @@ import type { Message } from '../model/message.ts';
 import { buildReport } from './build-report.ts';
 import { cancelRun } from './cancel.ts';
 import type { ErrorReport } from './error-report.ts';
+import type { RunLimits } from './limits.ts';
 import type { RunFacts, RunOutcome } from './run-outcome.ts';
 import type { Ended, RunState } from './state.ts';
 
@@ -68,9 +69,9 @@ function reportOf(state: RunState, phase: Ended): ErrorReport {
     attempts: records,
     recoveries,
     usage: ledger,
-    elapsedMs,
+    elapsedMs: Math.round(elapsedMs),
     partial,
-    limits: config.limits,
+    limits: boundsOf(config.limits),
   });
 }
 
@@ -79,4 +80,9 @@ function askedText(messages: readonly Message[]): string {
   const first = messages.find(({ role }) => role === 'user');
   if (first === undefined) return '';
   return typeof first.content === 'string' ? first.content : textOf(first.content);
+}
+
+/** What has no bound is not reported: the journal writes it as the largest number there is. */
+function boundsOf(limits: RunLimits): Partial<RunLimits> {
+  return Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== Number.MAX_SAFE_INTEGER));
 }

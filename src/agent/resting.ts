@@ -2,6 +2,7 @@ import type { FailureCode } from '../errors/codes.ts';
 import type { Failure } from '../errors/failure.ts';
 import type { AskedWait } from '../resilience/asked-wait.ts';
 import type { CallProgress } from '../resilience/call-progress.ts';
+import type { RunConfig } from './config.ts';
 import type { RunState } from './state.ts';
 
 /** A model of the chain that is not to be asked for now: it asked for that, or somebody must mend something first. */
@@ -32,7 +33,9 @@ export function noteResting(
 ): readonly Resting[] {
   if (waits.length === 0 && failures.length === 0) return state.resting;
   const { models } = state.config;
-  const found = new Map(state.resting.map((rest) => [rest.target, rest]));
+  // Who has slept enough may have been asked again, and have asked for more.
+  const asleep = state.resting.filter(({ untilMs }) => untilMs > state.wallMs);
+  const found = new Map(asleep.map((rest) => [rest.target, rest]));
   for (const { target, untilMs, failure } of waits) {
     if (untilMs > elapsedMs && !found.has(target))
       // Whole milliseconds, as `resumeAt` has them: sums of measured times are off by a hair.
@@ -46,9 +49,18 @@ export function noteResting(
   return [...found.values()].filter(({ untilMs }) => untilMs > state.wallMs);
 }
 
-/** Somebody says that the run may go on, so what needed mending is tried again; what was asked for still holds. */
-export function afterMending(resting: readonly Resting[]): readonly Resting[] {
-  return resting.filter(({ untilMs }) => untilMs !== untilMended);
+/**
+ * Somebody says that the run may go on, so what needed mending is tried again; what was asked for still holds, as long as the
+ * chain is the same.
+ */
+export function afterMending({ resting, config }: RunState, models: RunConfig['models']): readonly Resting[] {
+  const isSame =
+    models.length === config.models.length &&
+    models.every(({ name, quotaKey }, index) => {
+      const before = config.models[index];
+      return before?.name === name && before.quotaKey === quotaKey;
+    });
+  return isSame ? resting.filter(({ untilMs }) => untilMs !== untilMended) : [];
 }
 
 /** With whom a call begins: the first who may be asked, or the first of all where nobody may. */

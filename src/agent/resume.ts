@@ -14,7 +14,7 @@ type Resumed = Extract<MachineEvent, { type: 'resumed' }>;
 export function resumeRun(given: RunState, event: Resumed): Moved | undefined {
   const { phase } = given;
   const { config, wallMs } = event;
-  const state: RunState = { ...given, config, wallMs, resting: afterMending(given.resting) };
+  const state: RunState = { ...given, config, wallMs, resting: afterMending(given, config.models) };
   const resumed: RunEvent = { type: 'run-resumed', runId: state.runId, agent: event.config.agent };
   if (phase.type === 'ended') {
     return phase.end === 'failed' || phase.end === 'cancelled'

@@ -8,10 +8,7 @@ import { defaultLoopRules } from '../agent/loop-guard.ts';
 import type { LoopRules } from '../agent/loop-guard.ts';
 import type { PermissionRule } from '../agent/permission.ts';
 import type { Clock, Random } from '../base/clock.ts';
-import { isRecord } from '../base/json.ts';
-import { nearestNames } from '../base/nearest.ts';
 import { systemClock, systemId, systemRandom } from '../base/system.ts';
-import { configError } from '../errors/config-error.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import { checkRequest } from '../model/check-request.ts';
 import type { Model } from '../model/model.ts';
@@ -24,6 +21,7 @@ import type { AgentParts, ModelSettings } from './agent-parts.ts';
 import type { AgentCallbacks } from './callbacks.ts';
 import { createCallbackHook } from './callbacks.ts';
 import { resolveTimeouts } from './call-policy.ts';
+import { checkAgentOptions } from './check-agent-options.ts';
 import { checkModels } from './check-models.ts';
 import { processGates } from './gates.ts';
 import type { Gates } from './gates.ts';
@@ -78,12 +76,9 @@ export function resolveAgent(
   options: AgentOptions<Schema>,
   onHookFailed: (failed: FailedHook) => void,
 ): AgentParts {
-  if (!isRecord(options)) throw configError('createAgent() takes an object: { model, tools, … }');
-  checkFields('the options of createAgent()', options, fields);
+  checkAgentOptions(options);
   const policy = options.policy ?? {};
-  checkFields('policy', policy, policyFields);
   const { name = 'agent', instructions = '', settings = {}, callbacks } = options;
-  checkTexts({ name, instructions });
   const models = checkModels(options.model);
   const registry = createToolRegistry(options.tools ?? []);
   const limits = resolveLimits(options.limits);
@@ -123,50 +118,6 @@ export function resolveAgent(
   };
   checkFeatures(parts);
   return parts;
-}
-
-const fields = new Set<string>([
-  'name',
-  'model',
-  'instructions',
-  'tools',
-  'output',
-  'policy',
-  'limits',
-  'hooks',
-  'callbacks',
-  'settings',
-  'gates',
-  'clock',
-  'random',
-] satisfies readonly (keyof AgentOptions)[]);
-const policyFields = new Set<string>([
-  'retry',
-  'timeouts',
-  'fallBackOnFilter',
-  'salvage',
-  'inDoubt',
-  'loop',
-  'permissions',
-] satisfies readonly (keyof AgentPolicy)[]);
-
-function checkFields(place: string, given: object, known: ReadonlySet<string>): void {
-  if (!isRecord(given)) throw configError(`${place} must be an object, got ${String(given)}`);
-  for (const [name, value] of Object.entries(given)) {
-    if (value === undefined || known.has(name)) continue;
-    const [nearest] = nearestNames(name, [...known]);
-    const advice =
-      nearest === undefined ? `known are ${[...known].join(', ')}` : `did you mean "${nearest}"?`;
-    throw configError(`There is no field "${name}" in ${place}: ${advice}`, { context: { field: name } });
-  }
-}
-
-function checkTexts(texts: Readonly<Record<string, unknown>>): void {
-  for (const [name, value] of Object.entries(texts)) {
-    if (typeof value !== 'string')
-      throw configError(`"${name}" of the agent must be a text, got ${typeof value}`);
-  }
-  if (texts['name'] === '') throw configError('"name" of the agent must not be empty');
 }
 
 interface Described {

@@ -1,4 +1,3 @@
-import { noteMessage } from '../agent/notes.ts';
 import { outcomeOf } from '../agent/outcome.ts';
 import type { RunOutcome } from '../agent/run-outcome.ts';
 import { transition } from '../agent/transition.ts';
@@ -10,6 +9,7 @@ import { RerailError } from '../errors/rerail-error.ts';
 import type { Message, UserPart } from '../model/message.ts';
 import { createAgentEffects } from './agent-effects.ts';
 import type { AgentParts } from './agent-parts.ts';
+import { tellBackground } from './background.ts';
 import { drive } from './drive.ts';
 import type { DriveInput } from './drive.ts';
 import type { FailedHook } from './hook-notes.ts';
@@ -55,10 +55,7 @@ export function createAgentRuns(
   const parts = resolve((failed) => tellHookFailed(runs, failed));
   const effects = createAgentEffects(parts, {
     liveOf: (runId) => runs.get(runId),
-    onBackground: (live, { id, text }) => {
-      const payload = noteMessage(text) as unknown as Json; // A message is JSON.
-      if (live.ended === undefined) void held.engine.signal(live.runId, 'message', { id, payload });
-    },
+    onBackground: (live, report) => tellBackground(held.engine, live, report),
   });
   const engine = createMemoryEngine({
     effects,
@@ -175,17 +172,21 @@ function end(held: Held, live: LiveRun, outcome: RunOutcome): void {
   live.ended = outcome;
   live.turn = undefined;
   live.inputs = undefined;
-  publish(live, { type: 'run-finished', outcome });
-  live.outcome.resolve(outcome);
-  if (outcome.type === 'suspended') return;
   // Nothing goes on from there; its outcome is all that is kept.
   if (outcome.type === 'completed' || outcome.type === 'stopped') live.state = undefined;
-  held.ended.delete(live.runId);
-  held.ended.add(live.runId);
-  if (held.ended.size <= maxEndedRuns) return;
-  for (const oldest of held.ended) {
-    held.ended.delete(oldest);
-    held.runs.delete(oldest);
+  if (outcome.type !== 'suspended') remember(held, live.runId);
+  live.outcome.resolve(outcome);
+  // Whoever hears it may resume the run at once, and then it has other watchers.
+  for (const { hear } of [...live.watchers]) hear({ type: 'run-finished', outcome });
+}
+
+function remember({ ended, runs }: Held, runId: string): void {
+  ended.delete(runId);
+  ended.add(runId);
+  if (ended.size <= maxEndedRuns) return;
+  for (const oldest of ended) {
+    ended.delete(oldest);
+    runs.delete(oldest);
     return;
   }
 }
@@ -238,6 +239,8 @@ async function resume(held: Held, runId: string, options: ResumeOptions): Promis
   const { engine, parts, runs } = held;
   const live = runs.get(runId);
   if (live === undefined) throw unknownRun(runId);
+  // There is an outcome a moment before the engine is done with the run, and it takes it up again only after.
+  if (live.ended !== undefined && live.ended.type !== 'suspended') await engine.whenEnded(runId);
   const { ended, state } = live;
   // Still under way: whoever resumes it waits for the same end.
   if (ended === undefined || state === undefined) {
@@ -256,6 +259,8 @@ async function resume(held: Held, runId: string, options: ResumeOptions): Promis
     const payload = { answer, wallMs } as unknown as Json; // Read as JSON above.
     await engine.signal(runId, 'resume', { id: parts.newId(), payload });
   } else {
+    // The outcome is known a moment before the engine has noted the end.
+    await engine.whenEnded(runId);
     const input: DriveInput = { type: 'resume', state, answer, wallMs };
     await engine.start(input as unknown as Json, { runId, version }); // The state is JSON.
   }

@@ -1,7 +1,12 @@
+import { noteMessage } from '../agent/notes.ts';
+import type { Json } from '../base/json.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
 import { renderFailure } from '../errors/render-failure.ts';
 import { textOf } from '../model/message.ts';
+import type { Engine } from './durable.ts';
 import { encodeResult } from './encode-result.ts';
+import { publish } from './live-run.ts';
+import type { LiveRun } from './live-run.ts';
 
 /** What became of work that went on after its call had ended, as the model is told. */
 export interface BackgroundReport {
@@ -30,6 +35,19 @@ export function watchBackground(
       report({ id, text: `${whose} failed: ${renderFailure(classifyFailure(error, 'tool'), 'model')}` });
     },
   );
+}
+
+/** Tells the model at its next turn. Where more waits than a run can hold, whoever watches is told instead. */
+export function tellBackground(
+  engine: Pick<Engine, 'signal'>,
+  live: LiveRun,
+  { id, text }: BackgroundReport,
+): void {
+  if (live.ended !== undefined && live.ended.type !== 'suspended') return;
+  const payload = noteMessage(text) as unknown as Json; // A message is JSON.
+  engine.signal(live.runId, 'message', { id, payload }).catch((error: unknown) => {
+    publish(live, { type: 'failure', turn: live.state?.turn ?? 0, failure: classifyFailure(error, 'agent') });
+  });
 }
 
 function show(value: unknown): string {

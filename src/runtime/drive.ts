@@ -103,7 +103,8 @@ async function start(performing: Performing, input: Extract<DriveInput, { type: 
   const begun = (given: readonly Message[]): Moved =>
     transition(undefined, { type: 'run-started', runId, config, messages: given, repairs });
   if (refused !== undefined) return instead(begun(messages), { type: 'broken', failure: refused });
-  if (live.isCancelled || !hooks.has('run-start')) return begun(messages);
+  if (live.isCancelled) return instead(begun(messages), { type: 'cancelled' });
+  if (!hooks.has('run-start')) return begun(messages);
   try {
     const moment = { runId, agent: name, turn: 0, input: messages };
     const verdict = await askHooks(performing, { point: 'run-start' }, moment);
@@ -118,8 +119,10 @@ async function start(performing: Performing, input: Extract<DriveInput, { type: 
 
 /** The run has begun and ends at once: what it would have done is not done. */
 function instead(begun: Moved, event: MachineEvent): Moved {
-  const tellings = begun.actions.filter(({ type }) => type === 'tell');
-  const moved = follow(begun.state, event);
+  const tellings = begun.actions.filter(
+    (action) => action.type === 'tell' && action.event.type !== 'turn-started',
+  );
+  const moved = follow({ ...begun.state, turn: 0 }, event);
   return { ...moved, actions: [...tellings, ...moved.actions] };
 }
 

@@ -13,6 +13,7 @@ import { textOf } from '../model/message.ts';
 import type { AssistantPart } from '../model/message.ts';
 import { checkOutput } from './check-output.ts';
 import { publish } from './live-run.ts';
+import { withdrawnNames } from './model-turn.ts';
 import type { RequestChanges } from './model-turn.ts';
 import type { Performing } from './perform.ts';
 
@@ -26,7 +27,7 @@ interface BeforeModel {
 export async function beforeModel(performing: Performing, turn: number): Promise<BeforeModel> {
   const { parts, live } = performing;
   const { messages } = live.state as RunState; // A model is only called by a run that has started.
-  const tools = parts.registry.definitions;
+  const tools = parts.registry.without(withdrawnNames(live.state as RunState)); // As above.
   const request = { messages, instructions: parts.instructions, tools };
   const verdict = await askHooks(
     performing,

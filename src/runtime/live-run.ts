@@ -49,7 +49,9 @@ export function createDeferred<Value>(): Deferred<Value> {
 
 /** Tells all who watch. What they make of it is theirs: `hear` never throws. */
 export function publish(live: LiveRun, event: RunEvent): void {
-  for (const { hear } of live.watchers) hear(event);
+  const isPiece =
+    event.type === 'text-delta' || event.type === 'text-retracted' || event.type === 'reasoning-delta';
+  for (const watcher of live.watchers) if (!isPiece || watcher.wantsDeltas) watcher.hear(event);
 }
 
 /** Whether anybody wants the text while it comes. */

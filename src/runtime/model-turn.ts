@@ -108,7 +108,8 @@ export function asksNatively({ capabilities }: Model, hasTools: boolean): boolea
 
 const nothing: ReadonlySet<string> = new Set();
 
-function withdrawnNames({ withdrawn }: RunState): ReadonlySet<string> {
+/** Tools that the model is not told of for now. */
+export function withdrawnNames({ withdrawn }: RunState): ReadonlySet<string> {
   const names = Object.keys(withdrawn);
   return names.length === 0 ? nothing : new Set(names);
 }

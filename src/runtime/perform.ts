@@ -8,6 +8,7 @@ import { createFailure } from '../errors/failure.ts';
 import type { AgentParts } from './agent-parts.ts';
 import type { Durable, Outcome } from './durable.ts';
 import { afterModel, afterTools, aroundAsking, beforeModel, beforeTools } from './hook-steps.ts';
+import { publish } from './live-run.ts';
 import type { LiveRun } from './live-run.ts';
 import type { ModelEffectInput, ModelEffectValue } from './model-effect.ts';
 import type { Intent, ToolEffectInput, ToolEffectValue } from './tool-effects.ts';
@@ -85,7 +86,12 @@ async function performTools(performing: Performing, calls: Calls): Promise<Machi
   const { turn } = live.state as RunState; // Tools belong to a turn.
   const settled = parts.hooks.has('before-tool') ? await beforeTools(performing, calls) : noneSettled;
   const running = settled.size === 0 ? calls : calls.filter(({ index }) => !settled.has(index));
+  for (const { index, end } of settled.values()) {
+    const attempt = calls.find((call) => call.index === index)?.attempt ?? 1;
+    publish(live, { type: 'tool-finished', turn, attempt, end, callId: end.callId, name: end.name });
+  }
   const intents = await writeIntents(performing, running);
+  if ('broken' in intents) return intents.broken;
   const outcomes = await Promise.all(
     running.map(({ index, attempt }) => {
       const intent = intents.get(index);
@@ -111,11 +117,13 @@ const noneSettled: ReadonlyMap<number, AttemptedCall> = new Map();
 const noIntents: ReadonlyMap<number, Intent> = new Map();
 
 /** What must not happen twice is written down first, all of it in one step. */
-async function writeIntents(performing: Performing, calls: Calls): Promise<ReadonlyMap<number, Intent>> {
+async function writeIntents(
+  performing: Performing,
+  calls: Calls,
+): Promise<ReadonlyMap<number, Intent> | { readonly broken: MachineEvent }> {
   const { parts, live, durable } = performing;
   const { phase } = live.state as RunState; // Tools belong to a turn.
   const states = phase.type === 'running-tools' ? phase.calls : [];
-  let intents: Map<number, Intent> | undefined;
   const once = calls.filter(({ index }) => {
     const call = states[index]?.call;
     return call?.type === 'ready' && call.effect === 'once';
@@ -124,12 +132,11 @@ async function writeIntents(performing: Performing, calls: Calls): Promise<Reado
   const timeouts = once.map(
     ({ index }) => parts.registry.get(states[index]?.call.name ?? '')?.timeoutMs ?? 0,
   );
-  const outcome = await durable.call('intend', { timeoutMs: Math.max(...timeouts) });
-  if (outcome.type === 'failed') return noIntents;
-  const { token, deadlineMs } = outcome.value as unknown as Intent; // The one form of its value.
-  intents = new Map();
-  for (const { index } of once) intents.set(index, { token: `${token}:${index}`, deadlineMs });
-  return intents;
+  const read = valueOf<Intent>(await durable.call('intend', { timeoutMs: Math.max(...timeouts) }));
+  // What could not be written down is not begun.
+  if ('broken' in read) return read;
+  const { token, deadlineMs } = read.value;
+  return new Map(once.map(({ index }) => [index, { token: `${token}:${index}`, deadlineMs }]));
 }
 
 async function performChecks(

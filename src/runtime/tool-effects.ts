@@ -69,7 +69,7 @@ export function createToolEffects(parts: AgentParts, onBackground: Report): Tool
         return done(valueOf(foreignIntent(call), { drawn: 0, tookMs: 0 }));
       }
       const startMs = clock.monotonicMs();
-      const working: Working = { call, tool, input, context, onBackground, spent: undefined };
+      const working: Working = { call, tool, input, context, onBackground, spent: undefined, works: 0 };
       const ended = await runHeld(parts, live, working);
       const end = working.spent === undefined ? ended : { ...ended, charge: working.spent };
       const { turn, attempt } = input;
@@ -80,7 +80,7 @@ export function createToolEffects(parts: AgentParts, onBackground: Report): Tool
       const call = callAt(live, input.index);
       const tool = toolOf(parts, call);
       const startMs = clock.monotonicMs();
-      const working: Working = { call, tool, input, context, onBackground, spent: undefined };
+      const working: Working = { call, tool, input, context, onBackground, spent: undefined, works: 0 };
       const found: VerifiedCall['found'] = await verifyTool(
         toRun(parts, live, working),
         optionsOf(parts, live, working),
@@ -145,6 +145,8 @@ interface Working {
   readonly onBackground: Report;
   /** What `assist` has used up so far, also where it came to nothing. */
   spent: Ledger | undefined;
+  /** Works that it has left in the background. */
+  works: number;
 }
 
 /** Waits for a place and for what it declares to need, then runs. */
@@ -245,9 +247,9 @@ function optionsOf(parts: AgentParts, live: LiveRun, working: Working): ToolRunO
       return assist(parts, live, { prompt, schema, signal, onSpent });
     },
     onBackground: (label, work) => {
-      watchBackground(work, { id: `${live.runId}:${turn}:${callId}:${label}`, name, label }, (report) =>
-        onBackground(live, report),
-      );
+      working.works += 1;
+      const id = `${live.runId}:${turn}:${callId}:${input.attempt}:${working.works}`;
+      watchBackground(work, { id, name, label }, (report) => onBackground(live, report));
     },
   };
 }

@@ -365,6 +365,13 @@ describe('a hook that fails', () => {
     },
   );
 
+  it('as a slow observer delays nothing', async () => {
+    const watch = { name: 'slow', kind: 'observer', on: {}, onEvent: hang } as unknown as Hook;
+    const { run, clock } = setScene({ hooks: [watch, hookAt('observer', 'run-start', hang)], script: ['Fine.'] });
+    expectType(await run(), 'completed');
+    expect(clock.monotonicMs()).toBe(0);
+  });
+
   it('is held to its own time', async () => {
     const clock = simulatedClock();
     const hook = { name: 'slow', kind: 'guardrail', timeoutMs: 50, on: { 'run-start': hang } } as unknown as Hook;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunEvent, RunOutcome } from '../../src/index.ts';
 import { findHistoryProblems } from '../../src/model/check-history.ts';
 import { simulatedClock } from '../../src/testing/index.ts';
-import { calling, eventsOf, expectType, plainTool, resultsIn, setScene, watchEverything } from './scene.ts';
+import { calling, callingAll, eventsOf, expectType, plainTool, resultsIn, setScene, watchEverything } from './scene.ts';
 import type { Scene } from './scene.ts';
 
 watchEverything();
@@ -136,7 +136,61 @@ describe('cancel()', () => {
     },
   ];
 
-  it.each(rows)('$where ends the run cancelled, with a valid conversation', async ({ make, at }) => {
+  const more: readonly Row[] = [
+    {
+      where: 'in a hook that hangs',
+      make: () =>
+        setScene({
+          hooks: [{ name: 'slow', kind: 'transformer', on: { 'before-model': () => hang() } }],
+          script: [],
+        }),
+      at: 'turn-started',
+    },
+    {
+      where: 'in a verify that hangs',
+      make: () =>
+        setScene({
+          tools: [plainTool({ name: 'pay', timeoutMs: 100, execute: hang, verify: hang })],
+          script: [calling('pay')],
+        }),
+      at: 'recovery',
+    },
+    {
+      where: 'in an assist',
+      make: () =>
+        setScene({
+          tools: [plainTool({ name: 'sum', execute: (_input, { assist }) => assist('Sum it up.') })],
+          script: [calling('sum'), { text: 'late', delayMs: 60_000 }],
+        }),
+      at: 'tool-started',
+    },
+    {
+      where: 'while a tool waits for another try',
+      make: () =>
+        setScene({
+          tools: [
+            plainTool({
+              name: 'down',
+              effect: 'read',
+              execute: (_input, { fail }) => fail('down', { code: 'SERVER_ERROR', retryable: true, retryAfterMs: 9000 }),
+            }),
+          ],
+          script: [calling('down')],
+        }),
+      at: 'recovery',
+    },
+    {
+      where: 'while a tool waits for its turn',
+      make: () =>
+        setScene({
+          tools: [plainTool({ name: 'pay', resource: 'purse', execute: hang })],
+          script: [callingAll(['pay', { cents: 1 }], ['pay', { cents: 2 }])],
+        }),
+      at: 'tool-started',
+    },
+  ];
+
+  it.each([...rows, ...more])('$where ends the run cancelled, with a valid conversation', async ({ make, at }) => {
     const { agent, clock, events, model } = make();
     const running = agent.run('Do it.', {
       runId: 'run-1',
@@ -180,7 +234,7 @@ describe('cancel()', () => {
     expect(ended).toEqual(['suspended', 'cancelled']);
     expect(eventsOf(events, 'run-finished').map(({ outcome }) => outcome.type)).toEqual(['suspended', 'cancelled']);
     await expect(agent.inject(runId, 'More.')).rejects.toMatchObject({ code: 'INVALID_STATE' });
-    void resume;
+    expect(await resume(runId)).toMatchObject({ type: 'failed' });
   });
 
   it('of a run that has ended does nothing', async () => {

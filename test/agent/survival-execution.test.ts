@@ -129,6 +129,50 @@ describe('T01 a tool that throws', () => {
   });
 });
 
+describe('a tool that', () => {
+  it('always wants to be called differently is bounded', async () => {
+    const ends = await playScene(({ reached }) => ({
+      script: (_request, place) => ({ toolCalls: [{ name: 'act', arguments: { place } }] }),
+      tools: [
+        acting({
+          execute: ({ place }, { retry }) => {
+            reached('act');
+            return retry(`Not ${place}: try another one`);
+          },
+        }),
+      ],
+    }));
+    for (const { summary, reached } of ends) {
+      expect(['failed', 'stopped']).toContain(summary.type);
+      expect(summary.requests).toBeLessThanOrEqual(10);
+      expect(reached).toHaveLength(5);
+    }
+  });
+
+  it('may end the run does so, and the results beside it stand', async () => {
+    const ends = await playScene(() => ({
+      script: [calls(3), done],
+      tools: [
+        acting({
+          rest: { onError: 'abort', effect: 'once' },
+          execute: ({ place }) => {
+            if (place === 1) throw new Error('This ends it');
+            return `Result ${place}`;
+          },
+        }),
+      ],
+    }));
+    for (const { summary, outcome } of ends) {
+      expect(summary).toEqual({ type: 'failed', code: 'TOOL_EXECUTION_ERROR', requests: 1, recoveries: [] });
+      expect(toolResults(outcome)).toEqual([
+        '"Result 0"',
+        expect.stringContaining('This ends it'),
+        '"Result 2"',
+      ]);
+    }
+  });
+});
+
 describe('a tool that fails for a moment', () => {
   const busy = { code: 'RATE_LIMITED', retryable: true, retryAfterMs: 2000 } as const;
 

@@ -168,13 +168,12 @@ describe('a model that goes in circles', () => {
       }),
       tools: [count(props)],
     }));
-    for (const { summary, events } of ends) {
+    for (const { summary } of ends) {
       expect(summary).toMatchObject({ type: 'stopped', reason: 'loop', code: 'ENDLESS_LOOP' });
       expect(summary.requests).toBeLessThanOrEqual(calls.length === 1 ? 10 : calls.length * 8);
-      expect(recoveriesTold(events)).toEqual(
-        events === undefined ? [] : expect.arrayContaining(['nudge', 'withdraw-tool', 'stop']),
-      );
     }
+    const told = ends.map(({ events }) => recoveriesTold(events));
+    expect(told).toEqual([[], ['nudge', 'withdraw-tool', 'stop'], ['nudge', 'withdraw-tool', 'stop']]);
   });
 
   it('comes out of it where it heeds the first word', async () => {
@@ -187,7 +186,8 @@ describe('a model that goes in circles', () => {
   });
 
   function recoveriesTold(events: Scripted['events']): readonly string[] {
-    return (events ?? []).flatMap((event) => (event.type === 'recovery' ? [event.recovery] : []));
+    const told = (events ?? []).flatMap((event) => (event.type === 'recovery' ? [event.recovery] : []));
+    return told.filter((recovery) => recovery !== 'tell-model');
   }
 });
 

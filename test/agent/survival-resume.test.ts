@@ -225,6 +225,36 @@ describe.each(ways)('a run that is cancelled, begun by %s,', (way) => {
     });
   });
 
+  it('while deaf tools run ends at once, and every call has a true result', async () => {
+    const deaf = tool({
+      name: 'pay',
+      description: 'Pays.',
+      input: z.object({ cents: z.number() }),
+      execute: () => new Promise(() => undefined),
+    });
+    const pay = { name: 'pay', arguments: { cents: 5 } };
+    const script = [{ toolCalls: [pay, pay] }, answer];
+    await withStage(
+      { protocol: 'anthropic', script, options: { tools: [deaf] } },
+      async ({ agent, server }) => {
+        const controller = new AbortController();
+        setTimeout(() => controller.abort(), 150);
+        const played = await play(agent, { way, input: 'Tell me.', signal: controller.signal });
+        expectSound(played);
+        expect(played.outcome.type).toBe('cancelled');
+        expect(played.tookMs).toBeLessThan(1150 + 1000);
+        expect(JSON.stringify(played.outcome.messages).match(/may or may not have happened/g)).toHaveLength(
+          2,
+        );
+
+        // The conversation goes on from there, and the server takes it.
+        const outcome = await goOn(agent, played.outcome.runId);
+        expect(outcome).toMatchObject({ type: 'completed', text: answer });
+        expect(server.counters().requests).toBe(2);
+      },
+    );
+  });
+
   it('while it waits for a retry ends at once', async () => {
     const options = { policy: { retry: { baseDelayMs: 10_000 } } };
     await withStage({ protocol: 'gemini', fault: 'overloaded', options }, async ({ agent, server }) => {

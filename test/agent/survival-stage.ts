@@ -150,22 +150,18 @@ export async function play(agent: Agent<unknown>, { way, input, signal }: Playin
   const startMs = performance.now();
   const options = defined({ signal });
   const done = (rest: Omit<Played, 'tookMs'>): Played => ({ ...rest, tookMs: performance.now() - startMs });
-  switch (way) {
-    case 'run':
-      return done({ outcome: await agent.run(input, options), events: undefined, answer: undefined });
-    case 'stream': {
-      const stream = agent.stream(input, options);
-      const events: RunEvent[] = [];
-      for await (const event of stream) events.push(event);
-      expect(events.at(-1)?.type).toBe('run-finished');
-      return done({ outcome: await stream.outcome, events, answer: undefined });
-    }
-    case 'ask': {
-      const events: RunEvent[] = [];
-      const answer = await agent.ask(input, { ...options, onEvent: (event) => void events.push(event) });
-      return done({ outcome: outcomeIn(events), events, answer });
-    }
+  if (way === 'run') {
+    return done({ outcome: await agent.run(input, options), events: undefined, answer: undefined });
   }
+  const events: RunEvent[] = [];
+  if (way === 'stream') {
+    const stream = agent.stream(input, options);
+    for await (const event of stream) events.push(event);
+    expect(events.at(-1)?.type).toBe('run-finished');
+    return done({ outcome: await stream.outcome, events, answer: undefined });
+  }
+  const answer = await agent.ask(input, { ...options, onEvent: (event) => void events.push(event) });
+  return done({ outcome: outcomeIn(events), events, answer });
 }
 
 function outcomeIn(events: readonly RunEvent[]): RunOutcome {
@@ -224,13 +220,14 @@ export function shownText(events: readonly RunEvent[]): string {
 /** What a row says of an outcome. */
 export function summaryOf(outcome: RunOutcome, requests: number): Summary {
   const failure = 'failure' in outcome ? outcome.failure : undefined;
-  const text = outcome.type === 'completed' ? outcome.text : 'partial' in outcome ? outcome.partial : '';
+  const said = outcome.type === 'completed' ? outcome.text : undefined;
+  const partial = 'partial' in outcome && outcome.partial !== '' ? outcome.partial : undefined;
   return {
     type: outcome.type,
     ...defined({
       reason: 'reason' in outcome ? outcome.reason : undefined,
       code: failure?.code,
-      text: text === '' ? undefined : text,
+      text: said ?? partial,
     }),
     requests,
     // Whether a broken answer is continued or asked for again depends on what the protocol can do.

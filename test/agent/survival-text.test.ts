@@ -4,7 +4,7 @@ import { tool } from '../../src/index.ts';
 import { chaosProtocols } from '../../src/chaos/index.ts';
 import type { ChaosTurn } from '../../src/chaos/index.ts';
 import { playScene } from './survival-scripted.ts';
-import { expectRow } from './survival-stage.ts';
+import { endsOf, expectedEnds } from './survival-stage.ts';
 import type { Reached, Row } from './survival-stage.ts';
 
 // What a model says is text: stored as it came, obeyed by nobody. What a provider says of tokens may be nonsense.
@@ -129,22 +129,16 @@ const rows: readonly Row[] = [
 
 describe.each(chaosProtocols)('over %s', (protocol) => {
   it.each(rows.map((row) => [row.id, row] as const))('%s', async (_id, row) => {
-    await expectRow(row, protocol);
+    expect(await endsOf(row, protocol)).toEqual(expectedEnds(row));
   });
 });
 
 describe('over one protocol', () => {
   it('M12 a giant answer arrives whole, or ends typed', async () => {
     const text = 'All work and no play makes Jack a dull boy. '.repeat(10_000);
-    await expectRow(
-      {
-        id: 'giant',
-        script: [text],
-        delivered: {},
-        expected: { type: 'completed', text, requests: 1, recoveries: [] },
-      },
-      'anthropic',
-    );
+    const expected = { type: 'completed', text, requests: 1, recoveries: [] } as const;
+    const row: Row = { id: 'giant', script: [text], delivered: {}, expected };
+    expect(await endsOf(row, 'anthropic')).toEqual(expectedEnds(row));
   });
 });
 

@@ -84,6 +84,22 @@ describe('the input of a tool', () => {
     expect(reached).toEqual([7, 5]);
   });
 
+  it.each([
+    { effect: 'once' as const, reaches: [] },
+    { effect: 'idempotent' as const, reaches: [{ n: 1 }] },
+    { effect: 'read' as const, reaches: [{ n: 1 }] },
+  ])('that is almost JSON is read where the effect is $effect: $reaches', async ({ effect, reaches }) => {
+    const reached: unknown[] = [];
+    const note = plainTool({ name: 'note', effect, execute: (given) => void reached.push(given) });
+    const { run, events } = setScene({
+      tools: [note],
+      script: [{ toolCalls: [{ name: 'note', argumentsText: '{"n": 1,}' }] }, 'Done.', 'Done.'],
+    });
+    expectType(await run(), 'completed');
+    expect(reached).toEqual(reaches);
+    expect(eventsOf(events, 'arguments-repaired')).toHaveLength(reaches.length);
+  });
+
   it('of an async schema is waited for', async () => {
     const reached: unknown[] = [];
     const input = z.object({ id: z.string().refine(async (id) => Promise.resolve(id !== '0'), 'there is no order 0') });
@@ -194,6 +210,18 @@ describe('a failure of a tool', () => {
     expect(second - first).toBeGreaterThanOrEqual(7000);
     expect(outcome.recoveries).toMatchObject([{ recovery: 'retry', failure: { code: 'RATE_LIMITED' } }]);
     expect(outcome.usage.elapsedMs).toBeGreaterThanOrEqual(7000);
+  });
+
+  it('that asks for a longer wait than anybody has is told at once', async () => {
+    const limited = plainTool({
+      name: 'limited',
+      effect: 'read',
+      execute: (_input, { fail }) => fail('Too many', { code: 'RATE_LIMITED', retryable: true, retryAfterMs: 3_600_000 }),
+    });
+    const { run, clock, events } = setScene({ tools: [limited], script: [calling('limited'), 'Later.'] });
+    expectType(await run(), 'completed');
+    expect(decisionsIn(events)).toEqual(['RATE_LIMITED → tell-model']);
+    expect(clock.monotonicMs()).toBe(0);
   });
 
   it('ends the run where onError says so, with a report', async () => {
@@ -316,6 +344,17 @@ describe('assist()', () => {
     expect(outcome.turns).toBe(2);
   });
 
+  it('costs what the model costs, and is stopped with the run', async () => {
+    const price = { inputUsd: 1000, outputUsd: 0, asOf: '2026-01-01' };
+    const sum = plainTool({ name: 'sum', execute: (_input, { assist }) => assist('Sum it up.') });
+    const { run } = setScene({
+      tools: [sum],
+      modelOptions: { usage, price },
+      script: [calling('sum'), 'The sum.', 'Done.'],
+    });
+    expect((await run()).usage).toMatchObject({ costUsd: expect.closeTo(0.3), unknownCost: 0 });
+  });
+
   it('gives a value of a schema, after one re-ask', async () => {
     const given: unknown[] = [];
     const sort = plainTool({
@@ -391,6 +430,57 @@ describe('assist()', () => {
 });
 
 describe('work in the background', () => {
+  it('of one label twice is told twice', async () => {
+    const index = plainTool({
+      name: 'index',
+      execute: async (_input, { background }) => {
+        background('docs', Promise.resolve('first half'));
+        background('docs', Promise.resolve('second half'));
+        await new Promise((resolve) => setImmediate(resolve));
+        return 'begun';
+      },
+    });
+    const { run, model } = setScene({ tools: [index], script: [calling('index'), 'Indexed.'] });
+    expectType(await run(), 'completed');
+    const last = JSON.stringify(model.calls[1]?.request.messages);
+    expect(last).toContain('first half');
+    expect(last).toContain('second half');
+  });
+
+  it('that ends while the run is suspended is told when it goes on', async () => {
+    const settle: (() => void)[] = [];
+    const index = plainTool({
+      name: 'index',
+      execute: (_input, { background }) => {
+        background('docs', new Promise((resolve) => settle.push(() => resolve('12 files'))));
+        return 'begun';
+      },
+    });
+    const pay = plainTool({ name: 'pay', permission: 'ask', execute: () => 'paid' });
+    const { run, resume, model } = setScene({
+      tools: [index, pay],
+      script: [calling('index'), calling('pay'), 'Paid.'],
+    });
+    const { runId } = expectType(await run(), 'suspended');
+    for (const end of settle) end();
+    await new Promise((resolve) => setImmediate(resolve));
+    expectType(await resume(runId, { answer: true }), 'completed');
+    expect(JSON.stringify(model.calls[2]?.request.messages)).toContain('12 files');
+  });
+
+  it('without end does not hold the run up, and nothing is left to nobody', async () => {
+    const flood = plainTool({
+      name: 'flood',
+      execute: async (_input, { background }) => {
+        for (let each = 0; each < 3000; each += 1) background(`part ${each}`, Promise.resolve(each));
+        await new Promise((resolve) => setImmediate(resolve));
+        return 'begun';
+      },
+    });
+    const { run } = setScene({ tools: [flood], script: [calling('flood'), 'Done.'] });
+    expectType(await run(), 'completed');
+  });
+
   it('reaches the model at a later turn, whether it works or not', async () => {
     const settle: (() => void)[] = [];
     const index = plainTool({

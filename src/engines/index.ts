@@ -1,0 +1,24 @@
+export type {
+  Durable,
+  DurableCallOptions,
+  DurableProgram,
+  Effect,
+  EffectContext,
+  EffectEnd,
+  Engine,
+  Outcome,
+  RunStatus,
+  Signalled,
+  SignalMessage,
+} from '../runtime/durable.ts';
+export {
+  cancelledError,
+  controlTypeOf,
+  isCancelled,
+  programChangedError,
+  restartError,
+} from '../runtime/durable-errors.ts';
+export type { ControlType, ProgramChange } from '../runtime/durable-errors.ts';
+export type { JournalEntry, RunSnapshot } from '../runtime/journal.ts';
+export { createMemoryEngine } from '../runtime/memory-engine.ts';
+export type { MemoryEngine, MemoryEngineLimits, MemoryEngineOptions } from '../runtime/memory-engine.ts';

@@ -1,0 +1,86 @@
+import { defaultLoopRules } from '../agent/loop-guard.ts';
+import { isRecord } from '../base/json.ts';
+import { nearestNames } from '../base/nearest.ts';
+import { configError } from '../errors/config-error.ts';
+import type { AgentOptions, AgentPolicy } from './agent-options.ts';
+
+/** Throws a `ConfigError` that names the first option that makes no sense. What has a checker of its own is looked at there. */
+export function checkAgentOptions(options: unknown): void {
+  if (!isRecord(options)) throw configError('createAgent() takes an object: { model, tools, … }');
+  checkFields('the options of createAgent()', options, fields);
+  const { policy = {}, name = 'agent', instructions = '' } = options;
+  checkTexts({ name, instructions });
+  checkFields('policy', policy, policyFields);
+  checkPolicyValues(policy as AgentPolicy); // Its fields are looked at one by one.
+}
+
+const fields = new Set<string>([
+  'name',
+  'model',
+  'instructions',
+  'tools',
+  'output',
+  'policy',
+  'limits',
+  'hooks',
+  'callbacks',
+  'settings',
+  'gates',
+  'clock',
+  'random',
+] satisfies readonly (keyof AgentOptions)[]);
+const policyFields = new Set<string>([
+  'retry',
+  'timeouts',
+  'fallBackOnFilter',
+  'salvage',
+  'inDoubt',
+  'loop',
+  'permissions',
+] satisfies readonly (keyof AgentPolicy)[]);
+
+function checkFields(place: string, given: unknown, known: ReadonlySet<string>): void {
+  if (!isRecord(given)) throw configError(`${place} must be an object, got ${String(given)}`);
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined || known.has(name)) continue;
+    const [nearest] = nearestNames(name, [...known]);
+    const advice =
+      nearest === undefined ? `known are ${[...known].join(', ')}` : `did you mean "${nearest}"?`;
+    throw configError(`There is no field "${name}" in ${place}: ${advice}`, { context: { field: name } });
+  }
+}
+
+function checkPolicyValues({ salvage, inDoubt, fallBackOnFilter, loop }: AgentPolicy): void {
+  for (const [name, value] of Object.entries({ salvage, fallBackOnFilter })) {
+    if (value !== undefined && typeof value !== 'boolean') throw badPolicy(name, 'true or false', value);
+  }
+  if (inDoubt !== undefined && !['ask', 'tell'].includes(inDoubt))
+    throw badPolicy('inDoubt', '"ask" or "tell"', inDoubt);
+  if (loop === undefined) return;
+  checkFields('policy.loop', loop, new Set(Object.keys(defaultLoopRules)));
+  const { nudgeAt, withdrawAt, stopAt } = { ...defaultLoopRules, ...loop };
+  for (const [name, value] of Object.entries({ nudgeAt, withdrawAt, stopAt })) {
+    if (!(Number.isInteger(value) && value > 0))
+      throw badPolicy(`loop.${name}`, 'a whole number above 0', value);
+  }
+  if (nudgeAt > withdrawAt || withdrawAt > stopAt)
+    throw badPolicy(
+      'loop',
+      'rising: nudgeAt, then withdrawAt, then stopAt',
+      `${nudgeAt}, ${withdrawAt}, ${stopAt}`,
+    );
+}
+
+function badPolicy(name: string, expected: string, value: unknown): Error {
+  return configError(`"policy.${name}" must be ${expected}, got ${String(value)}`, {
+    context: { field: name },
+  });
+}
+
+function checkTexts(texts: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(texts)) {
+    if (typeof value !== 'string')
+      throw configError(`"${name}" of the agent must be a text, got ${typeof value}`);
+  }
+  if (texts['name'] === '') throw configError('"name" of the agent must not be empty');
+}
