@@ -18,7 +18,7 @@ import { settleCall } from './settle-call.ts';
 import type { Calling, RunState } from './state.ts';
 import type { PreparedCall } from './tool-call.ts';
 import { beginTools } from './tools.ts';
-import { attemptOf } from './turn.ts';
+import { attemptOf, beginTurn, mayBegin } from './turn.ts';
 
 /** An attempt at a model has ended: go on with the call, with the answer, or up the ladder. */
 export function onAttempt(given: RunState, calling: Calling, step: StepEnd<Answer>): Moved {
@@ -102,6 +102,9 @@ function onAnswer(given: RunState, { calling, answer, tokens }: Answered): Moved
   if (isBlank) return climb(given, { ...fall, failure: emptied(), events });
   const output = outputOf(given, whole);
   if (output.type === 'valid') {
+    if (whole.isOvertaken === true && mayBegin(answered)) {
+      return beginTurn(overcome(answered, calling, true), events);
+    }
     const end = { type: 'ended', end: 'completed', text: whole.text, output: output.value } as const;
     return endRun(overcome(answered, calling, true), end, events);
   }

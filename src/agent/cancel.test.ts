@@ -18,7 +18,8 @@ const failure = createFailure('INTERNAL', { message: 'A part broke' });
 
 function resultsAfter(state: RunState): readonly unknown[] {
   const { messages } = follow(state, { type: 'cancelled' }).state;
-  return (messages.at(-1)?.content as readonly { readonly content: string }[]).map(({ content }) => content);
+  const last = messages.at(-1);
+  return last?.role === 'tool' ? last.content.map(({ content }) => content) : [];
 }
 
 describe('a run that is broken off', () => {

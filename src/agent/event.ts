@@ -13,6 +13,8 @@ export interface Answer extends PartialResult {
   readonly prepared?: readonly PreparedCall[];
   /** Of a whole answer without calls, where the output has a schema. */
   readonly check?: OutputCheck;
+  /** Of a whole answer without calls: somebody has put a message into the run meanwhile, so it is not the last word. */
+  readonly isOvertaken?: true;
 }
 
 /** What happened, as the journal has it. Time and chance arrive in it as numbers. */

@@ -1,18 +1,8 @@
 import type { FailureCode } from '../errors/codes.ts';
-import type { Failure } from '../errors/failure.ts';
 import type { AskedWait } from '../resilience/asked-wait.ts';
 import type { CallProgress } from '../resilience/call-progress.ts';
 import type { RunConfig } from './config.ts';
-import type { RunState } from './state.ts';
-
-/** A model of the chain that is not to be asked for now: it asked for that, or somebody must mend something first. */
-export interface Resting {
-  /** Its index in the chain. */
-  readonly target: number;
-  /** Milliseconds since 1970; `untilMended` where only a person can help. */
-  readonly untilMs: number;
-  readonly failure: Failure;
-}
+import type { Resting, RunState } from './state.ts';
 
 const untilMended = Number.MAX_SAFE_INTEGER;
 

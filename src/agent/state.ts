@@ -8,7 +8,6 @@ import type { Rejections } from './approval.ts';
 import type { RunConfig } from './config.ts';
 import type { LoopGuard } from './loop-guard.ts';
 import type { RecoveryName } from './recovery.ts';
-import type { Resting } from './resting.ts';
 import type { PersonRequest, RunRecovery, StopReason, SuspendReason } from './run-outcome.ts';
 import type { PreparedCall, ToolEnd } from './tool-call.ts';
 
@@ -39,6 +38,15 @@ export interface RunState {
   /** Tools that were taken away, with the reason. Those of a breaker come back. */
   readonly withdrawn: Readonly<Record<string, Withdrawal>>;
   readonly tallies: Tallies;
+}
+
+/** A model of the chain that is not to be asked for now: it asked for that, or somebody must mend something first. */
+export interface Resting {
+  /** Its index in the chain. */
+  readonly target: number;
+  /** Milliseconds since 1970; the largest safe integer where only a person can help. */
+  readonly untilMs: number;
+  readonly failure: Failure;
 }
 
 export interface Withdrawal {

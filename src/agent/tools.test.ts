@@ -69,7 +69,7 @@ describe('a call that failed', () => {
     const { state } = play(config, [called({ name })]);
     const moved = follow(state, ranTools(state, { 0: code }));
     expect(toldOf(moved, 'recovery')).toMatchObject([
-      { recovery: 'tell-model', reason: expect.stringContaining(why) },
+      { recovery: 'tell-model', reason: expect.stringContaining(why) as string },
     ]);
     expect(workOf(moved)?.type).toBe('call-model');
   });

@@ -63,24 +63,17 @@ function mostEvents({ limits, models, retry }: RunConfig, resumptions: number): 
   return 1 + calls * perCall + limits.maxToolCalls * perToolCall + resumptions * 3 + limits.maxTurns;
 }
 
-const everything: readonly string[] = [
-  ...['call-model', 'wait', 'run-tools', 'verify-tools', 'ask-person', 'suspend', 'finish'],
-  ...['completed', 'stopped', 'failed', 'cancelled', 'suspended', 'waiting-for-tools'],
-  ...['max-turns', 'budget', 'deadline', 'loop', 'rejected', 'guardrail', 'refused'],
-  ...['approval', 'in-doubt', 'long-wait', 'credit', 'credentials'],
-  ...[
-    'retry',
-    'splice',
-    'fall-back',
-    'nudge',
-    'continue',
-    're-ask',
-    'compact',
-    'tell-model',
-    'withdraw-tool',
-  ],
-  ...['verify', 'salvage', 'tool-restored', 'tool-withdrawn', 'history-compacted', 'text-retracted'],
-];
+/** Works, ends, reasons, rungs and tellings, all by name. */
+const everything = `
+  call-model wait run-tools verify-tools ask-person suspend finish
+  completed stopped failed cancelled suspended waiting-for-tools
+  max-turns budget deadline loop rejected guardrail refused
+  approval in-doubt long-wait credit credentials
+  retry splice fall-back nudge continue re-ask compact tell-model withdraw-tool
+  verify salvage tool-restored tool-withdrawn history-compacted text-retracted
+`
+  .trim()
+  .split(/\s+/);
 
 const shutdowns: readonly MachineEvent[] = [
   { type: 'cancelled' },

@@ -54,6 +54,11 @@ export function attemptOf({ config, elapsedMs }: RunState, calling: Calling, isF
   };
 }
 
+/** Whether no bound forbids another turn. */
+export function mayBegin(state: RunState): boolean {
+  return reachedLimit(state) === undefined;
+}
+
 /** Which bound forbids another turn, if one does. */
 function reachedLimit(state: RunState): Stop | undefined {
   const spent = spentLimit(state);

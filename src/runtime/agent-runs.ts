@@ -177,7 +177,8 @@ function end(held: Held, live: LiveRun, outcome: RunOutcome): void {
   if (outcome.type !== 'suspended') remember(held, live.runId);
   live.outcome.resolve(outcome);
   // Whoever hears it may resume the run at once, and then it has other watchers.
-  for (const { hear } of [...live.watchers]) hear({ type: 'run-finished', outcome });
+  const watchers = [...live.watchers];
+  for (const { hear } of watchers) hear({ type: 'run-finished', outcome });
 }
 
 function remember({ ended, runs }: Held, runId: string): void {

@@ -40,7 +40,7 @@ type OutputOf<S extends Schema> = [S] extends [never] ? string : Parsed<S>;
  * const outcome = await agent.run('Refund order 17');
  */
 export function createAgent<S extends Schema = never>(options: AgentOptions<S>): Agent<OutputOf<S>> {
-  const runs = createAgentRuns((onHookFailed) => resolveAgent(options as AgentOptions<Schema>, onHookFailed));
+  const runs = createAgentRuns((onHookFailed) => resolveAgent(options, onHookFailed));
   const run = (input: RunInput, given?: RunOptions): Promise<RunOutcome> => runs.run(input, given);
   const agent: Agent<unknown> = {
     name: runs.name,

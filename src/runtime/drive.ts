@@ -6,6 +6,7 @@ import type { RunOutcome } from '../agent/run-outcome.ts';
 import type { Calling, RunState } from '../agent/state.ts';
 import { transition } from '../agent/transition.ts';
 import { attemptOf } from '../agent/turn.ts';
+import { unreachable } from '../base/assert.ts';
 import type { Json } from '../base/json.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
 import type { Failure } from '../errors/failure.ts';
@@ -92,6 +93,8 @@ async function begin(performing: Performing, input: DriveInput): Promise<Moved> 
       // A run is only carried over where it is about to ask a model.
       return { state, actions: [attemptOf(state, state.phase as Calling, true)] };
     }
+    default:
+      return unreachable(input);
   }
 }
 

@@ -5,7 +5,6 @@ import type { PersonRequest } from '../agent/run-outcome.ts';
 import type { CallState, RunState } from '../agent/state.ts';
 import type { ToolEnd } from '../agent/tool-call.ts';
 import { fingerprint } from '../base/hash.ts';
-import type { Json } from '../base/json.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import { renderFailure } from '../errors/render-failure.ts';
@@ -143,10 +142,9 @@ export async function afterTools(
   const verdicts = await Promise.all(
     ends.map(({ index, end }) => {
       const call = callAt(performing, index);
-      return (
-        call &&
-        askHooks(performing, { point: 'after-tool', index }, { ...factsOf(performing, turn), call, end })
-      );
+      if (call === undefined) return Promise.resolve(undefined);
+      const moment = { ...factsOf(performing, turn), call, end };
+      return askHooks(performing, { point: 'after-tool', index }, moment);
     }),
   );
   return ends.map((attempted, place): AttemptedCall => {
@@ -209,7 +207,7 @@ function callAt({ live }: Performing, index: number): HookCall | undefined {
   const call = calls[index]?.call;
   if (call?.type !== 'ready') return undefined;
   const { callId, name, input, effect } = call;
-  return { callId, name, input: (live.inputs?.get(index) ?? input) as Json, effect };
+  return { callId, name, input: live.inputs?.get(index) ?? input, effect };
 }
 
 function stoodIn({ callId, name }: HookCall, content: ToolEnd['content']): ToolEnd {

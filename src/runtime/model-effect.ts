@@ -53,7 +53,10 @@ export async function performModelEffect(
   const options = loopOptionsOf(parts, live, { turn, signal: context.signal });
   const step = await performStep(target, situation, options);
   if (step.type === 'failure') return endWith({ step, injected }, taken);
-  const value = await readAnswer(parts, live, step.value);
+  const read = await readAnswer(parts, live, step.value);
+  // What came while the model spoke must be heard, even where it thinks that it is done.
+  const isOvertaken = read.toolCalls.length === 0 && context.pending('message').length > taken.length;
+  const value: Answer = isOvertaken ? { ...read, isOvertaken } : read;
   tellFinished(live, { step, asked, input });
   return endWith({ step: { ...step, value }, injected }, taken);
 }
@@ -123,7 +126,8 @@ async function readAnswer(parts: AgentParts, live: LiveRun, result: PartialResul
     return { ...writeAsRead(result, prepared), prepared };
   }
   if (parts.output === undefined) return result;
-  const text = ((live.state?.phase as Calling).base ?? '') + result.text;
+  const { base } = (live.state as RunState).phase as Calling; // Only a run that is calling a model gets an answer.
+  const text = base + result.text;
   return { ...result, check: await checkOutput(text, parts.output) };
 }
 

@@ -3,10 +3,8 @@ import type { Action } from '../agent/action.ts';
 import type { AttemptedCall, MachineEvent, PersonAnswer, VerifiedCall } from '../agent/event.ts';
 import type { RunState } from '../agent/state.ts';
 import type { Json } from '../base/json.ts';
-import type { Failure } from '../errors/failure.ts';
-import { createFailure } from '../errors/failure.ts';
 import type { AgentParts } from './agent-parts.ts';
-import type { Durable, Outcome } from './durable.ts';
+import type { Durable } from './durable.ts';
 import { afterModel, afterTools, aroundAsking, beforeModel, beforeTools } from './hook-steps.ts';
 import { publish } from './live-run.ts';
 import type { LiveRun } from './live-run.ts';
@@ -43,10 +41,26 @@ export function perform(performing: Performing, action: Work): Promise<MachineEv
   }
 }
 
-/** The value of an outcome, or the event that its failure is. */
-function valueOf<Value>(outcome: Outcome): { readonly value: Value } | { readonly broken: MachineEvent } {
+/** What each effect gives back. */
+interface EffectValues {
+  readonly model: ModelEffectValue;
+  readonly intend: Intent;
+  readonly tool: ToolEffectValue;
+  readonly verify: Pick<VerifiedCall, 'found'> & { readonly tookMs: number };
+  readonly ask: { readonly answer: PersonAnswer; readonly wallMs: number };
+}
+
+type Read<Value> = { readonly value: Value } | { readonly broken: MachineEvent };
+
+/** Performs an effect: its value, or the event that its failure is. */
+async function performEffect<Name extends keyof EffectValues>(
+  durable: Durable,
+  name: Name,
+  input: object,
+): Promise<Read<EffectValues[Name]>> {
+  const outcome = await durable.call(name, asJson(input));
   if (outcome.type === 'failed') return { broken: { type: 'broken', failure: outcome.failure } };
-  return { value: outcome.value as unknown as Value }; // Each effect has one form of value.
+  return { value: outcome.value as unknown as EffectValues[Name] }; // Each effect has one form of value.
 }
 
 async function performCall(
@@ -58,11 +72,11 @@ async function performCall(
   const before = isFirst && parts.hooks.has('before-model') ? await beforeModel(performing, turn) : undefined;
   if (before?.event !== undefined) return before.event;
   const input: ModelEffectInput = { turn, isFirst, situation };
-  const outcome = await durable.call(
+  const read = await performEffect(
+    durable,
     'model',
-    asJson(before === undefined ? input : { ...input, changes: before.changes }),
+    before === undefined ? input : { ...input, changes: before.changes },
   );
-  const read = valueOf<ModelEffectValue>(outcome);
   if ('broken' in read) return read.broken;
   const { step, injected } = read.value;
   const event: MachineEvent =
@@ -97,13 +111,12 @@ async function performTools(performing: Performing, calls: Calls): Promise<Machi
       const intent = intents.get(index);
       const input: ToolEffectInput =
         intent === undefined ? { turn, index, attempt } : { turn, index, attempt, intent };
-      return durable.call('tool', asJson(input));
+      return performEffect(durable, 'tool', input);
     }),
   );
   let tookMs = 0;
   const ends: AttemptedCall[] = [...settled.values()];
-  for (const [place, outcome] of outcomes.entries()) {
-    const read = valueOf<ToolEffectValue>(outcome);
+  for (const [place, read] of outcomes.entries()) {
     if ('broken' in read) return read.broken;
     const { end, drawn } = read.value;
     tookMs = Math.max(tookMs, read.value.tookMs);
@@ -132,7 +145,7 @@ async function writeIntents(
   const timeouts = once.map(
     ({ index }) => parts.registry.get(states[index]?.call.name ?? '')?.timeoutMs ?? 0,
   );
-  const read = valueOf<Intent>(await durable.call('intend', { timeoutMs: Math.max(...timeouts) }));
+  const read = await performEffect(durable, 'intend', { timeoutMs: Math.max(...timeouts) });
   // What could not be written down is not begun.
   if ('broken' in read) return read;
   const { token, deadlineMs } = read.value;
@@ -146,13 +159,12 @@ async function performChecks(
   const { turn } = live.state as RunState; // Tools belong to a turn.
   const outcomes = await Promise.all(
     indexes.map((index) =>
-      durable.call('verify', asJson({ turn, index, attempt: 1 } satisfies ToolEffectInput)),
+      performEffect(durable, 'verify', { turn, index, attempt: 1 } satisfies ToolEffectInput),
     ),
   );
   let tookMs = 0;
   const found: VerifiedCall[] = [];
-  for (const [place, outcome] of outcomes.entries()) {
-    const read = valueOf<Pick<VerifiedCall, 'found'> & { readonly tookMs: number }>(outcome);
+  for (const [place, read] of outcomes.entries()) {
     if ('broken' in read) return read.broken;
     tookMs = Math.max(tookMs, read.value.tookMs);
     found.push({ index: indexes[place] ?? 0, found: read.value.found });
@@ -170,23 +182,11 @@ async function performQuestion(
     if (denied !== undefined) return denied;
   }
   if (parts.approve === undefined) return { type: 'person-absent' };
-  const read = valueOf<{ readonly answer: PersonAnswer; readonly wallMs: number }>(
-    await durable.call('ask', asJson({ request })),
-  );
+  const read = await performEffect(durable, 'ask', { request });
   return 'broken' in read ? read.broken : { type: 'person-answered', ...read.value };
 }
 
 /** Inputs of effects are JSON by their types, which the compiler cannot see through optional fields. */
 export function asJson(input: object): Json {
   return input as Json;
-}
-
-/** A part of ours broke. */
-export function brokenEvent(failure: Failure): MachineEvent {
-  return { type: 'broken', failure };
-}
-
-/** An effect that the engine does not know. */
-export function missingEffect(name: string): Failure {
-  return createFailure('INTERNAL', { origin: 'agent', message: `There is no effect "${name}"` });
 }

@@ -46,7 +46,7 @@ export function checkRunOptions(options: unknown, kind: 'run' | 'resume'): void 
   if (signal !== undefined && !(isRecord(signal) && typeof signal['aborted'] === 'boolean'))
     throw configError('"signal" must be an AbortSignal: of a controller, hand in its "signal"');
   if (runId !== undefined && (typeof runId !== 'string' || runId === '' || runId.length > 200))
-    throw configError(`"runId" must be a text of 1 to 200 characters, got ${String(runId)}`);
+    throw configError(`"runId" must be a text of 1 to 200 characters, got ${typeof runId}`);
   if (onEvent !== undefined && typeof onEvent !== 'function')
     throw configError('"onEvent" must be a function');
 }

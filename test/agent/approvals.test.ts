@@ -1,8 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentOptions, PersonRequest, RunOutcome } from '../../src/index.ts';
+import type { PersonRequest, RunOutcome } from '../../src/index.ts';
 import type { ScriptStep } from '../../src/testing/index.ts';
-import { calling, callingAll, eventsOf, expectType, plainTool, resultsIn, setScene, watchEverything } from './scene.ts';
-import type { Scene } from './scene.ts';
+import {
+  calling,
+  callingAll,
+  eventsOf,
+  expectType,
+  plainTool,
+  resultsIn,
+  setScene,
+  watchEverything,
+} from './scene.ts';
+import type { Scene, SceneOptions } from './scene.ts';
 
 watchEverything();
 
@@ -17,7 +26,7 @@ const day = 24 * 3_600_000;
 /** An agent whose one tool asks before it pays. */
 function payScene(
   script: readonly ScriptStep[] = [calling('pay', { cents: 4200 }), 'Done.'],
-  options: Partial<AgentOptions> = {},
+  options: Partial<SceneOptions> = {},
 ): Stage {
   const paid: unknown[] = [];
   const pay = plainTool({
@@ -28,8 +37,7 @@ function payScene(
       return 'paid';
     },
   });
-  const { output: _output, model: _model, clock: _clock, ...rest } = options;
-  return { ...setScene({ tools: [pay], script, ...rest }), paid };
+  return { ...setScene({ tools: [pay], script, ...options }), paid };
 }
 
 function requestOf(outcome: RunOutcome): Approval {
@@ -49,7 +57,9 @@ describe('a call that asks', () => {
     expect(request.hash).toMatch(/^[0-9a-f]{16,}$/);
     expect(request.expiresAt).toBe(clock.wallMs() + day);
     expect(eventsOf(events, 'approval-requested')).toEqual([{ type: 'approval-requested', request }]);
-    expect(eventsOf(events, 'run-suspended')).toEqual([{ type: 'run-suspended', reason: 'approval', request }]);
+    expect(eventsOf(events, 'run-suspended')).toEqual([
+      { type: 'run-suspended', reason: 'approval', request },
+    ]);
     expect(paid).toEqual([]);
   });
 
@@ -80,8 +90,12 @@ describe('a call that asks', () => {
     const { runId } = await run();
     const outcome = expectType(await resume(runId, { answer }), 'completed');
     expect(paid).toEqual(isYes ? [{ cents: 4200 }] : []);
-    expect(eventsOf(events, 'approval-answered').map(({ verdict }) => verdict)).toEqual([isYes ? 'yes' : 'no']);
-    expect(resultsIn(outcome.messages)).toEqual([isYes ? 'paid' : expect.stringContaining('It was not run.')]);
+    expect(eventsOf(events, 'approval-answered').map(({ verdict }) => verdict)).toEqual([
+      isYes ? 'yes' : 'no',
+    ]);
+    expect(resultsIn(outcome.messages)).toEqual([
+      expect.stringContaining(isYes ? 'paid' : 'It was not run.'),
+    ]);
   });
 
   const bound: readonly {
@@ -156,7 +170,10 @@ describe('a call that asks', () => {
   });
 
   it('beside another one is asked on its own, each bound to its call', async () => {
-    const { run, resume, paid } = payScene([callingAll(['pay', { cents: 1 }], ['pay', { cents: 2 }]), 'Done.']);
+    const { run, resume, paid } = payScene([
+      callingAll(['pay', { cents: 1 }], ['pay', { cents: 2 }]),
+      'Done.',
+    ]);
     const first = await run();
     const second = await resume(first.runId, { answer: { ...requestOf(first), approved: true } });
     expect(requestOf(second).id).not.toBe(requestOf(first).id);
@@ -234,13 +251,16 @@ describe('onApproval', () => {
     { what: 'never answers', onApproval: () => new Promise(() => undefined), paid: 0 },
   ];
 
-  it.each(rows)('that $what lets it run $paid times, without a suspension', async ({ onApproval, paid: times }) => {
-    const { run, events, paid } = payScene(undefined, { callbacks: { onApproval } });
-    expectType(await run(), 'completed');
-    expect(paid).toHaveLength(times);
-    expect(eventsOf(events, 'run-suspended')).toEqual([]);
-    expect(eventsOf(events, 'approval-answered')).toHaveLength(1);
-  });
+  it.each(rows)(
+    'that $what lets it run $paid times, without a suspension',
+    async ({ onApproval, paid: times }) => {
+      const { run, events, paid } = payScene(undefined, { callbacks: { onApproval } });
+      expectType(await run(), 'completed');
+      expect(paid).toHaveLength(times);
+      expect(eventsOf(events, 'run-suspended')).toEqual([]);
+      expect(eventsOf(events, 'approval-answered')).toHaveLength(1);
+    },
+  );
 
   it('that never answers expires when the question does, and is told so', async () => {
     const signals: AbortSignal[] = [];
@@ -265,8 +285,7 @@ describe('onApproval', () => {
     const scene = payScene(undefined, {
       limits: { approvalTimeoutMs: 1000 },
       callbacks: {
-        onApproval: () =>
-          new Promise((resolve) => void stage.scene?.clock.after(5000, () => resolve(true))),
+        onApproval: () => new Promise((resolve) => void stage.scene?.clock.after(5000, () => resolve(true))),
       },
     });
     stage.scene = scene;
@@ -276,7 +295,9 @@ describe('onApproval', () => {
   });
 
   it('that answers about another call has said no', async () => {
-    const { run, paid } = payScene(undefined, { callbacks: { onApproval: () => ({ approved: true, id: 'other' }) } });
+    const { run, paid } = payScene(undefined, {
+      callbacks: { onApproval: () => ({ approved: true, id: 'other' }) },
+    });
     await run();
     expect(paid).toEqual([]);
   });

@@ -15,7 +15,9 @@ describe('onError', () => {
       script: [{ failure: 'SERVER_ERROR' }, { failure: 'SERVER_ERROR' }, { failure: 'SERVER_ERROR' }],
     });
     const outcome = expectType(await run(), 'failed');
-    expect(told).toEqual([[outcome.failure, { runId: outcome.runId, outcome, message: expect.any(String) }]]);
+    expect(told).toEqual([
+      [outcome.failure, { runId: outcome.runId, outcome, message: expect.any(String) as unknown }],
+    ]);
   });
 
   it.each([
@@ -46,11 +48,19 @@ describe('onError', () => {
     const told: string[] = [];
     const callbacks: AgentCallbacks = { onError: ({ code }) => void told.push(code) };
     const look = plainTool({ name: 'look', execute: () => 'nothing' });
-    const bound = setScene({ tools: [look], callbacks, limits: { maxTurns: 1 }, policy: { salvage: false }, script: [calling('look')] });
+    const bound = setScene({
+      tools: [look],
+      callbacks,
+      limits: { maxTurns: 1 },
+      policy: { salvage: false },
+      script: [calling('look')],
+    });
     expectType(await bound.run(), 'stopped');
     const guarded = setScene({
       callbacks,
-      hooks: [{ name: 'no', kind: 'guardrail', on: { 'run-start': () => ({ action: 'halt', reason: 'no' }) } }],
+      hooks: [
+        { name: 'no', kind: 'guardrail', on: { 'run-start': () => ({ action: 'halt', reason: 'no' }) } },
+      ],
       script: [],
     });
     expectType(await guarded.run(), 'stopped');
@@ -87,7 +97,9 @@ describe('onRetry', () => {
       tools: [find],
       callbacks: {
         onRetry: ({ failure, recovery, delayMs, turn }) =>
-          void told.push(`${turn} ${failure.code} ${recovery} ${delayMs === undefined ? '' : 'after a wait'}`),
+          void told.push(
+            `${turn} ${failure.code} ${recovery} ${delayMs === undefined ? '' : 'after a wait'}`,
+          ),
       },
       script: [{ failure: 'OVERLOADED' }, { failure: 'SERVER_ERROR' }, calling('find'), 'Found.'],
     });
@@ -124,8 +136,14 @@ describe('onDebug and onEvent', () => {
       script: [{ failure: 'OVERLOADED' }, { text: ['All', ' is', ' well.'] }],
     });
     expectType(await run(), 'completed');
-    expect(eventsOf(heard, 'text-delta').map(({ text }) => text).join('')).toBe('All is well.');
-    expect(debugged.map(({ type }) => type)).toEqual(heard.map(({ type }) => type).filter((type) => type !== 'text-delta'));
+    expect(
+      eventsOf(heard, 'text-delta')
+        .map(({ text }) => text)
+        .join(''),
+    ).toBe('All is well.');
+    expect(debugged.map(({ type }) => type)).toEqual(
+      heard.map(({ type }) => type).filter((type) => type !== 'text-delta'),
+    );
     const details = debugged.filter(({ detail }) => detail !== undefined);
     expect(details.map(({ type }) => type)).toEqual(['failure', 'recovery']);
     expect(details[0]?.detail).toContain('OVERLOADED');
@@ -137,24 +155,34 @@ describe('a callback that throws', () => {
     throw new Error('the pager is down');
   };
 
-  it.each(['onError', 'onRetry', 'onDebug'] as const)('%s is noted and never touches the run', async (name) => {
-    const { run, events } = setScene({
-      policy: { retry },
-      callbacks: { [name]: broken },
-      script: [{ failure: 'SERVER_ERROR' }, { failure: 'SERVER_ERROR' }, { failure: 'SERVER_ERROR' }],
-    });
-    const outcome = expectType(await run(), 'failed');
-    expect(outcome.failure.code).toBe('SERVER_ERROR');
-    // What is told last cannot be told of.
-    const noted = name === 'onError' ? [] : eventsOf(events, 'hook-failed');
-    expect(noted.length > 0).toBe(name !== 'onError');
-  });
+  it.each(['onError', 'onRetry', 'onDebug'] as const)(
+    '%s is noted and never touches the run',
+    async (name) => {
+      const { run, events } = setScene({
+        policy: { retry },
+        callbacks: { [name]: broken },
+        script: [{ failure: 'SERVER_ERROR' }, { failure: 'SERVER_ERROR' }, { failure: 'SERVER_ERROR' }],
+      });
+      const outcome = expectType(await run(), 'failed');
+      expect(outcome.failure.code).toBe('SERVER_ERROR');
+      // What is told last cannot be told of.
+      const noted = name === 'onError' ? [] : eventsOf(events, 'hook-failed');
+      expect(noted.length > 0).toBe(name !== 'onError');
+    },
+  );
 
   it('as onEvent is noted once, and hears no more', async () => {
     let calls = 0;
     const noted: RunEvent[] = [];
     const { run } = setScene({
-      hooks: [{ name: 'watch', kind: 'observer', on: {}, onEvent: (event) => void (event.type === 'hook-failed' && noted.push(event)) }],
+      hooks: [
+        {
+          name: 'watch',
+          kind: 'observer',
+          on: {},
+          onEvent: (event) => void (event.type === 'hook-failed' && noted.push(event)),
+        },
+      ],
       script: ['Fine.'],
     });
     const outcome = await run('Do it.', {
@@ -171,11 +199,19 @@ describe('a callback that throws', () => {
   it('as onApproval has said no, and is noted', async () => {
     let executions = 0;
     const pay = plainTool({ name: 'pay', permission: 'ask', execute: () => void (executions += 1) });
-    const { run, events } = setScene({ tools: [pay], callbacks: { onApproval: broken }, script: [calling('pay'), 'No.'] });
+    const { run, events } = setScene({
+      tools: [pay],
+      callbacks: { onApproval: broken },
+      script: [calling('pay'), 'No.'],
+    });
     expectType(await run(), 'completed');
     expect(executions).toBe(0);
     expect(eventsOf(events, 'hook-failed')).toMatchObject([
-      { hook: 'onApproval', point: 'approval', failure: { message: expect.stringContaining('the pager is down') } },
+      {
+        hook: 'onApproval',
+        point: 'approval',
+        failure: { message: expect.stringContaining('the pager is down') as unknown },
+      },
     ]);
   });
 

@@ -16,7 +16,11 @@ const result = (callId: string): Extract<Message, { role: 'tool' }> => ({
 const ask: Message = { role: 'user', content: 'Look.' };
 const more: Message = { role: 'user', content: 'And now?' };
 
-const rows: readonly { readonly what: string; readonly messages: readonly Message[]; readonly repairs: number }[] = [
+const rows: readonly {
+  readonly what: string;
+  readonly messages: readonly Message[];
+  readonly repairs: number;
+}[] = [
   { what: 'nothing wrong', messages: [ask, call('a'), result('a'), more], repairs: 0 },
   { what: 'a call without its result', messages: [ask, call('a'), more], repairs: 1 },
   { what: 'a call without its result at the end', messages: [ask, call('a')], repairs: 1 },

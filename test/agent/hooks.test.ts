@@ -10,7 +10,6 @@ import type { ScriptStep } from '../../src/testing/index.ts';
 import {
   calling,
   callingAll,
-  decisionsIn,
   eventsOf,
   expectType,
   plainTool,
@@ -25,9 +24,13 @@ watchEverything();
 
 type Handler = (moment: never) => unknown;
 
+let nameCount = 0;
+
 /** A hook with one function. What it may answer is the business of the test. */
-function hookAt(kind: HookKind, point: HookPoint, handle: Handler, name = `${kind} at ${point}`): Hook {
-  return { name, kind, on: { [point]: handle } } as unknown as Hook; // Of a kind and a point that fit, or the agent refuses it.
+function hookAt(kind: HookKind, point: HookPoint, handle: Handler): Hook {
+  nameCount += 1;
+  const name = `${kind} ${nameCount} at ${point}`;
+  return { name, kind, on: { [point]: handle } };
 }
 
 interface Stage extends Scene {
@@ -94,7 +97,7 @@ describe('every point', () => {
     expect(outcome.text).toBe('Paid.');
     expect(reached).toEqual([{ cents: 5 }]);
     expect(moments).toHaveLength(times[point]);
-    expect(moments[0]).toMatchObject({ runId: 'run-1', agent: 'agent', turn: expect.any(Number) });
+    expect(moments[0]).toMatchObject({ runId: 'run-1', agent: 'agent', turn: expect.any(Number) as unknown });
   });
 
   it.each(places)('$point takes the answer continue of a $kind', async ({ point, kind }) => {
@@ -103,25 +106,33 @@ describe('every point', () => {
     expect(eventsOf(events, 'hook-failed')).toEqual([]);
   });
 
-  it.each(hookPoints.flatMap((point) => kinds.map((kind) => ({ point, kind }))).filter(({ point, kind }) => legalActions(kind, point) === null))(
-    '$point is refused to a $kind when the agent is made',
-    ({ point, kind }) => {
-      expect(() => fullScene([hookAt(kind, point, () => undefined)])).toThrow(point);
-    },
-  );
+  it.each(
+    hookPoints
+      .flatMap((point) => kinds.map((kind) => ({ point, kind })))
+      .filter(({ point, kind }) => legalActions(kind, point) === null),
+  )('$point is refused to a $kind when the agent is made', ({ point, kind }) => {
+    expect(() => fullScene([hookAt(kind, point, () => undefined)])).toThrow(point);
+  });
 
   it('tells what the moment is about', async () => {
     const seen: Partial<Record<HookPoint, unknown>> = {};
     const watch = {
       name: 'watch',
       kind: 'observer',
-      on: Object.fromEntries(hookPoints.map((point) => [point, (moment: unknown) => void (seen[point] ??= moment)])),
+      on: Object.fromEntries(
+        hookPoints.map((point) => [point, (moment: unknown) => void (seen[point] ??= moment)]),
+      ),
     } as unknown as Hook;
     const { run } = fullScene([watch]);
     await run('Pay.');
     expect(seen['run-start']).toMatchObject({ turn: 0, input: [{ role: 'user', content: 'Pay.' }] });
-    expect(seen['before-model']).toMatchObject({ turn: 1, request: { instructions: 'You pay.', tools: [{ name: 'pay' }] } });
-    expect(seen['after-model']).toMatchObject({ result: { toolCalls: [{ name: 'pay' }], usage: { inputTokens: 10 } } });
+    expect(seen['before-model']).toMatchObject({
+      turn: 1,
+      request: { instructions: 'You pay.', tools: [{ name: 'pay' }] },
+    });
+    expect(seen['after-model']).toMatchObject({
+      result: { toolCalls: [{ name: 'pay' }], usage: { inputTokens: 10 } },
+    });
     expect(seen['before-tool']).toMatchObject({ call: { name: 'pay', input: { cents: 5 }, effect: 'once' } });
     expect(seen['after-tool']).toMatchObject({ end: { type: 'ok', content: 'paid' } });
     expect(seen.failure).toMatchObject({ failure: { code: 'OVERLOADED' } });
@@ -149,9 +160,17 @@ describe('the order of hooks', () => {
       hookAt('transformer', 'after-model', ({ result }: Moments['after-model']) => {
         seen.push(`${letter}: ${result.text}`);
         return { action: 'modify', text: `${result.text}${letter}` };
-      }, letter);
-    const look = hookAt('guardrail', 'after-model', ({ result }: Moments['after-model']) => void seen.push(`guard: ${result.text}`));
-    const watch = hookAt('observer', 'after-model', ({ result }: Moments['after-model']) => void seen.push(`watch: ${result.text}`));
+      });
+    const look = hookAt(
+      'guardrail',
+      'after-model',
+      ({ result }: Moments['after-model']) => void seen.push(`guard: ${result.text}`),
+    );
+    const watch = hookAt(
+      'observer',
+      'after-model',
+      ({ result }: Moments['after-model']) => void seen.push(`watch: ${result.text}`),
+    );
     const { run } = setScene({ hooks: [watch, look, change('b'), change('c')], script: ['a'] });
     const outcome = expectType(await run(), 'completed');
     expect(seen).toEqual(['b: a', 'c: ab', 'guard: abc', 'watch: abc']);
@@ -162,7 +181,10 @@ describe('the order of hooks', () => {
 describe('a transformer', () => {
   it('at run-start changes what the run is asked', async () => {
     const messages = [{ role: 'user', content: 'Pay 7.' }] as const;
-    const { run, model, events } = fullScene([hookAt('transformer', 'run-start', () => ({ action: 'modify', messages }))], ['Done.']);
+    const { run, model, events } = fullScene(
+      [hookAt('transformer', 'run-start', () => ({ action: 'modify', messages }))],
+      ['Done.'],
+    );
     const outcome = await run('Pay 5.');
     expect(model.calls[0]?.request.messages.slice(1)).toEqual(messages);
     expect(outcome.messages[0]).toEqual(messages[0]);
@@ -236,7 +258,10 @@ describe('a transformer', () => {
 
   it.each(['after-model', 'before-model'] as const)('at %s cannot answer with nothing', async (point) => {
     const action = point === 'after-model' ? 'modify' : 'skip';
-    const { run } = setScene({ hooks: [hookAt('transformer', point, () => ({ action, text: ' ' }))], script: ['a'] });
+    const { run } = setScene({
+      hooks: [hookAt('transformer', point, () => ({ action, text: ' ' }))],
+      script: ['a'],
+    });
     const outcome = expectType(await run(), 'failed');
     expect(outcome.failure.code).toBe('HOOK_FAILED');
   });
@@ -283,7 +308,10 @@ describe('a guardrail that halts', () => {
   ] as const)('at $point stops the run after $requests requests', async ({ point, requests, paid }) => {
     const { run, model, reached } = fullScene([hookAt('guardrail', point, () => halt)]);
     const outcome = expectType(await run(), 'stopped');
-    expect(outcome).toMatchObject({ reason: 'guardrail', failure: { code: 'HOOK_TERMINATED', message: 'Not on Sundays' } });
+    expect(outcome).toMatchObject({
+      reason: 'guardrail',
+      failure: { code: 'HOOK_TERMINATED', message: 'Not on Sundays' },
+    });
     expect(outcome.report.developer.text).toContain('Not on Sundays');
     expect(model.calls).toHaveLength(requests);
     expect(reached).toHaveLength(paid);
@@ -303,7 +331,11 @@ describe('a guardrail that halts', () => {
 
   it('at one of two calls leaves the other alone', async () => {
     const { run, reached } = fullScene(
-      [hookAt('guardrail', 'before-tool', ({ call }: Moments['before-tool']) => (JSON.stringify(call.input).includes('7') ? halt : undefined))],
+      [
+        hookAt('guardrail', 'before-tool', ({ call }: Moments['before-tool']) =>
+          JSON.stringify(call.input).includes('7') ? halt : undefined,
+        ),
+      ],
       [callingAll(['pay', { cents: 7 }], ['pay', { cents: 8 }]), 'Done.'],
     );
     expectType(await run(), 'completed');
@@ -367,14 +399,22 @@ describe('a hook that fails', () => {
 
   it('as a slow observer delays nothing', async () => {
     const watch = { name: 'slow', kind: 'observer', on: {}, onEvent: hang } as unknown as Hook;
-    const { run, clock } = setScene({ hooks: [watch, hookAt('observer', 'run-start', hang)], script: ['Fine.'] });
+    const { run, clock } = setScene({
+      hooks: [watch, hookAt('observer', 'run-start', hang)],
+      script: ['Fine.'],
+    });
     expectType(await run(), 'completed');
     expect(clock.monotonicMs()).toBe(0);
   });
 
   it('is held to its own time', async () => {
     const clock = simulatedClock();
-    const hook = { name: 'slow', kind: 'guardrail', timeoutMs: 50, on: { 'run-start': hang } } as unknown as Hook;
+    const hook = {
+      name: 'slow',
+      kind: 'guardrail',
+      timeoutMs: 50,
+      on: { 'run-start': hang },
+    } as unknown as Hook;
     const { run } = setScene({ clock, hooks: [hook], script: [] });
     const outcome = expectType(await run(), 'stopped');
     expect(clock.monotonicMs()).toBe(50);

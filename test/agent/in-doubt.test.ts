@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { RunOutcome, ToolContext } from '../../src/index.ts';
 import type { Verified } from '../../src/model/tool.ts';
-import { calling, callingAll, decisionsIn, eventsOf, expectType, plainTool, resultsIn, setScene, watchEverything } from './scene.ts';
+import {
+  calling,
+  callingAll,
+  decisionsIn,
+  eventsOf,
+  expectType,
+  plainTool,
+  resultsIn,
+  setScene,
+  watchEverything,
+} from './scene.ts';
 import type { Scene, SceneOptions } from './scene.ts';
 
 watchEverything();
@@ -43,14 +53,19 @@ describe('a call in doubt', () => {
   it.each([
     { what: 'with its result', found: { happened: true, result: 'paid, no. 7' }, result: 'paid, no. 7' },
     { what: 'without one', found: { happened: true }, result: 'It has happened. Its result is not known.' },
-  ] as const)('that verify finds to have happened $what is settled, and not made again', async ({ found, result }) => {
-    const { run, executions, events } = hangScene({ verify: () => found });
-    const outcome = expectType(await run(), 'completed');
-    expect(executions()).toBe(1);
-    expect(resultsIn(outcome.messages)).toEqual([result]);
-    expect(decisionsIn(events)).toEqual(['UNKNOWN_OUTCOME → verify']);
-    expect(outcome.recoveries).toMatchObject([{ recovery: 'verify', failure: { code: 'UNKNOWN_OUTCOME' } }]);
-  });
+  ] as const)(
+    'that verify finds to have happened $what is settled, and not made again',
+    async ({ found, result }) => {
+      const { run, executions, events } = hangScene({ verify: () => found });
+      const outcome = expectType(await run(), 'completed');
+      expect(executions()).toBe(1);
+      expect(resultsIn(outcome.messages)).toEqual([result]);
+      expect(decisionsIn(events)).toEqual(['UNKNOWN_OUTCOME → verify']);
+      expect(outcome.recoveries).toMatchObject([
+        { recovery: 'verify', failure: { code: 'UNKNOWN_OUTCOME' } },
+      ]);
+    },
+  );
 
   it('that verify finds not to have happened is made again, with the same key', async () => {
     const { run, executions, keys } = hangScene({ verify: () => ({ happened: false }) });
@@ -147,28 +162,34 @@ describe('a call in doubt', () => {
   it.each([
     { effect: 'read' as const, executions: 2 },
     { effect: 'idempotent' as const, executions: 2 },
-  ])('is none where the effect is $effect: the next attempt has the same key', async ({ effect, executions }) => {
-    const keys = new Set<string>();
-    let reached = 0;
-    const pay = plainTool({
-      name: 'pay',
-      effect,
-      timeoutMs: 1000,
-      execute: (_input, { idempotencyKey }) => {
-        reached += 1;
-        keys.add(idempotencyKey);
-        return reached === 1 ? hang() : 'paid';
-      },
-    });
-    const { run, events } = setScene({ tools: [pay], script: [calling('pay'), 'Done.'] });
-    const outcome = expectType(await run(), 'completed');
-    expect([reached, keys.size]).toEqual([executions, 1]);
-    expect(decisionsIn(events)).toEqual(['TIMEOUT → retry']);
-    expect(resultsIn(outcome.messages)).toEqual(['paid']);
-  });
+  ])(
+    'is none where the effect is $effect: the next attempt has the same key',
+    async ({ effect, executions }) => {
+      const keys = new Set<string>();
+      let reached = 0;
+      const pay = plainTool({
+        name: 'pay',
+        effect,
+        timeoutMs: 1000,
+        execute: (_input, { idempotencyKey }) => {
+          reached += 1;
+          keys.add(idempotencyKey);
+          return reached === 1 ? hang() : 'paid';
+        },
+      });
+      const { run, events } = setScene({ tools: [pay], script: [calling('pay'), 'Done.'] });
+      const outcome = expectType(await run(), 'completed');
+      expect([reached, keys.size]).toEqual([executions, 1]);
+      expect(decisionsIn(events)).toEqual(['TIMEOUT → retry']);
+      expect(resultsIn(outcome.messages)).toEqual(['paid']);
+    },
+  );
 
   it('asked by onApproval takes its answer at once', async () => {
-    const { run, executions } = hangScene({}, { callbacks: { onApproval: () => ({ happened: true, result: 'no. 7' }) } });
+    const { run, executions } = hangScene(
+      {},
+      { callbacks: { onApproval: () => ({ happened: true, result: 'no. 7' }) } },
+    );
     const outcome = expectType(await run(), 'completed');
     expect(executions()).toBe(1);
     expect(resultsIn(outcome.messages)).toEqual(['no. 7']);
@@ -187,7 +208,9 @@ describe('a call in doubt', () => {
     });
     const { run, events } = setScene({ tools: [pay], script: [calling('pay'), 'Done.'] });
     const outcome: RunOutcome = await run();
-    expect(eventsOf(events, 'tool-late')).toMatchObject([{ settled: 'returned', summary: expect.stringContaining('paid, late') }]);
+    expect(eventsOf(events, 'tool-late')).toMatchObject([
+      { settled: 'returned', summary: expect.stringContaining('paid, late') as unknown },
+    ]);
     expect(resultsIn(outcome.messages)).toEqual(['paid, no. 7']);
   });
 

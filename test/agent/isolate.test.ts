@@ -64,7 +64,12 @@ describe('an isolated tool', () => {
   ])('of $form gives its result', async ({ isolate }) => {
     const square =
       isolate === true
-        ? tool({ ...about, name: 'square', isolate, execute: (input) => Number(input['n']) * Number(input['n']) })
+        ? tool({
+            ...about,
+            name: 'square',
+            isolate,
+            execute: (input) => Number(input['n']) * Number(input['n']),
+          })
         : tool({ ...about, name: 'square', isolate });
     const outcome = expectType(await runOnce([square], 'square'), 'completed');
     expect(resultsIn(outcome.messages)).toEqual(['400']);

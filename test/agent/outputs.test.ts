@@ -19,7 +19,13 @@ const look = plainTool({ name: 'look', effect: 'read', execute: () => '4 degrees
 /** An agent with a schema. */
 function weatherAgent(script: readonly ScriptStep[], options: ScriptedModelOptions = native) {
   const model = watchedModel(script, options);
-  const agent = createAgent({ model, tools: [look], output: weather, gates: createGates(), limits: { maxReasks: 2 } });
+  const agent = createAgent({
+    model,
+    tools: [look],
+    output: weather,
+    gates: createGates(),
+    limits: { maxReasks: 2 },
+  });
   return { agent, model };
 }
 
@@ -44,7 +50,9 @@ describe('a structured answer', () => {
     expect(outcome.output).toEqual({ city: 'Oslo', degrees: 4 });
     const [, , again] = model.calls[1]?.request.messages ?? [];
     expect(JSON.stringify(again)).toMatch(says);
-    expect(outcome.recoveries).toMatchObject([{ recovery: 're-ask', failure: { code: 'OUTPUT_PARSE_ERROR' } }]);
+    expect(outcome.recoveries).toMatchObject([
+      { recovery: 're-ask', failure: { code: 'OUTPUT_PARSE_ERROR' } },
+    ]);
   });
 
   it.each([
@@ -75,7 +83,7 @@ describe('a structured answer', () => {
   it('after tools is only the last one', async () => {
     const { agent } = weatherAgent([{ text: 'Let me look.', toolCalls: [{ name: 'look' }] }, good]);
     const outcome = expectType(await agent.run('Oslo?'), 'completed');
-    expect(outcome.output.degrees).toBe(4);
+    expect(outcome.output).toMatchObject({ degrees: 4 });
     expect(outcome.recoveries).toEqual([]);
   });
 

@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { PermissionRule, Tool } from '../../src/index.ts';
 import type { Json } from '../../src/base/json.ts';
-import { calling, callingAll, decisionsIn, eventsOf, expectType, plainTool, resultsIn, setScene, watchEverything } from './scene.ts';
+import {
+  calling,
+  callingAll,
+  decisionsIn,
+  eventsOf,
+  expectType,
+  plainTool,
+  resultsIn,
+  setScene,
+  watchEverything,
+} from './scene.ts';
 
 watchEverything();
 
@@ -22,18 +32,48 @@ const rows: readonly Row[] = [
   { what: 'a deny of another tool', rules: [{ tool: 'delete', permission: 'deny' }], becomes: 'runs' },
   { what: 'an ask by effect', rules: [{ effect: 'once', permission: 'ask' }], becomes: 'asks' },
   { what: 'an ask of another effect', rules: [{ effect: 'read', permission: 'ask' }], becomes: 'runs' },
-  { what: 'a bound that is passed', rules: [{ input: { cents: { over: 1000 } }, permission: 'ask' }], becomes: 'asks' },
-  { what: 'a bound that is kept', rules: [{ input: { cents: { over: 9000 } }, permission: 'ask' }], becomes: 'runs' },
+  {
+    what: 'a bound that is passed',
+    rules: [{ input: { cents: { over: 1000 } }, permission: 'ask' }],
+    becomes: 'asks',
+  },
+  {
+    what: 'a bound that is kept',
+    rules: [{ input: { cents: { over: 9000 } }, permission: 'ask' }],
+    becomes: 'runs',
+  },
   {
     what: 'a bound that cannot be judged',
     rules: [{ input: { cents: { over: 9000 } }, permission: 'deny' }],
     input: { cents: 'much' },
     becomes: 'denied',
   },
-  { what: 'a deny beside an allow', rules: [{ tool: 'pay', permission: 'allow' }, { effect: 'once', permission: 'deny' }], becomes: 'denied' },
-  { what: 'an allow by name', rules: [{ tool: 'pay', permission: 'allow' }], tool: { permission: 'ask' }, becomes: 'runs' },
-  { what: 'an allow by a star', rules: [{ tool: '*', permission: 'allow' }], tool: { permission: 'ask' }, becomes: 'asks' },
-  { what: 'an allow of what denies itself', rules: [{ tool: 'pay', permission: 'allow' }], tool: { permission: 'deny' }, becomes: 'denied' },
+  {
+    what: 'a deny beside an allow',
+    rules: [
+      { tool: 'pay', permission: 'allow' },
+      { effect: 'once', permission: 'deny' },
+    ],
+    becomes: 'denied',
+  },
+  {
+    what: 'an allow by name',
+    rules: [{ tool: 'pay', permission: 'allow' }],
+    tool: { permission: 'ask' },
+    becomes: 'runs',
+  },
+  {
+    what: 'an allow by a star',
+    rules: [{ tool: '*', permission: 'allow' }],
+    tool: { permission: 'ask' },
+    becomes: 'asks',
+  },
+  {
+    what: 'an allow of what denies itself',
+    rules: [{ tool: 'pay', permission: 'allow' }],
+    tool: { permission: 'deny' },
+    becomes: 'denied',
+  },
   {
     what: 'an argument that matches',
     rules: [{ input: { to: { matches: '*@evil.example' } }, permission: 'deny' }],
@@ -70,7 +110,11 @@ describe('permission', () => {
     const pay = plainTool({ name: 'pay', execute: (input) => void reached.push(input) });
     const { run } = setScene({
       tools: [pay],
-      policy: { permissions: [{ tool: 'pay', input: { cents: { over: 100 } }, permission: 'deny', why: 'no more than a dollar' }] },
+      policy: {
+        permissions: [
+          { tool: 'pay', input: { cents: { over: 100 } }, permission: 'deny', why: 'no more than a dollar' },
+        ],
+      },
       script: [callingAll(['pay', { cents: 50 }], ['pay', { cents: 500 }]), 'Done.'],
     });
     const { messages } = expectType(await run(), 'completed');

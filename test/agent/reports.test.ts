@@ -41,7 +41,10 @@ const rows: readonly Row[] = [
   },
   {
     end: 'failed: with a secret in the provider error',
-    script: [calling('look_up'), { failure: createFailure('INVALID_REQUEST', { origin: 'model', message: `bad key ${secret}` }) }],
+    script: [
+      calling('look_up'),
+      { failure: createFailure('INVALID_REQUEST', { origin: 'model', message: `bad key ${secret}` }) },
+    ],
     says: /INVALID_REQUEST/,
   },
   {
@@ -77,13 +80,20 @@ const rows: readonly Row[] = [
         {
           name: 'no',
           kind: 'guardrail',
-          on: { 'after-model': ({ turn }) => (turn === 2 ? { action: 'halt', reason: 'not in these words' } : undefined) },
+          on: {
+            'after-model': ({ turn }) =>
+              turn === 2 ? { action: 'halt', reason: 'not in these words' } : undefined,
+          },
         },
       ],
     },
     says: /HOOK_TERMINATED/,
   },
-  { end: 'stopped: refused', script: [calling('look_up'), { failure: 'CONTENT_FILTERED' }], says: /CONTENT_FILTERED/ },
+  {
+    end: 'stopped: refused',
+    script: [calling('look_up'), { failure: 'CONTENT_FILTERED' }],
+    says: /CONTENT_FILTERED/,
+  },
 ];
 
 function reportOf(outcome: RunOutcome): ErrorReport {
@@ -92,41 +102,50 @@ function reportOf(outcome: RunOutcome): ErrorReport {
 }
 
 describe('the report of a run that did not complete', () => {
-  it.each(rows)('($end) says what was asked, what failed, what was done, what it cost and what to do', async (row) => {
-    const { run } = setScene({
-      name: 'support',
-      tools: [look, leak, pay],
-      policy: { salvage: true, ...row.options?.policy },
-      ...row.options,
-      script: row.script as SceneOptions['script'],
-    });
-    const outcome = await run(`Sort the invoices of May. The key is ${secret}.`, { runId: 'run-42' });
-    expect(`${outcome.type}: ${'reason' in outcome ? outcome.reason : ''}`).toContain(row.end.split(':')[0]);
-    const { person, developer } = reportOf(outcome);
-    const all = [person.text, person.markdown, developer.text, developer.markdown];
-    for (const text of all) {
-      expect(text).toContain('Sort the invoices of May');
-      expect(text).toContain('run-42');
-      expect(text).toContain('look_up');
-      expect(text).toMatch(/cost|USD/i);
-      expect(text).not.toContain('sk-ant');
-      expect(text).not.toContain('A1b2C3d4E5');
-    }
-    expect(person.text).toMatch(/What to do next\n {2}- \S/);
-    expect(person.text).not.toMatch(row.says);
-    expect(developer.text).toMatch(row.says);
-    expect(developer.text).toMatch(/Next steps\n {2}- \S/);
-    expect(developer.text).toMatch(/Latest attempts at models\n {2}\S/);
-    expect(developer.text).toContain('requests sent');
-    expect(JSON.stringify([person.markdown, developer.markdown])).toContain('# ');
-  });
+  it.each(rows)(
+    '($end) says what was asked, what failed, what was done, what it cost and what to do',
+    async (row) => {
+      const { run } = setScene({
+        name: 'support',
+        tools: [look, leak, pay],
+        policy: { salvage: true, ...row.options?.policy },
+        ...row.options,
+        script: row.script,
+      });
+      const outcome = await run(`Sort the invoices of May. The key is ${secret}.`, { runId: 'run-42' });
+      const end = outcome.type === 'stopped' ? `stopped: ${outcome.reason}` : outcome.type;
+      expect(row.end.slice(0, end.length)).toBe(end);
+      const { person, developer } = reportOf(outcome);
+      const all = [person.text, person.markdown, developer.text, developer.markdown];
+      for (const text of all) {
+        expect(text).toContain('Sort the invoices of May');
+        expect(text).toContain('run-42');
+        expect(text).toContain('look_up');
+        expect(text).toMatch(/cost|USD/i);
+        expect(text).not.toContain('sk-ant');
+        expect(text).not.toContain('A1b2C3d4E5');
+      }
+      expect(person.text).toMatch(/What to do next\n {2}- \S/);
+      expect(person.text).not.toMatch(row.says);
+      expect(developer.text).toMatch(row.says);
+      expect(developer.text).toMatch(/Next steps\n {2}- \S/);
+      expect(developer.text).toMatch(/Latest attempts at models\n {2}\S/);
+      expect(developer.text).toContain('requests sent');
+      expect(JSON.stringify([person.markdown, developer.markdown])).toContain('# ');
+    },
+  );
 
   it('names every attempt at a model', async () => {
     const { run } = setScene({
       tools: [look],
       policy: { retry: { maxAttempts: 3 } },
       modelOptions: { provider: 'openai', name: 'gpt-5.2' },
-      script: [calling('look_up'), { failure: 'SERVER_ERROR' }, { failure: 'OVERLOADED' }, { failure: 'SERVER_ERROR' }],
+      script: [
+        calling('look_up'),
+        { failure: 'SERVER_ERROR' },
+        { failure: 'OVERLOADED' },
+        { failure: 'SERVER_ERROR' },
+      ],
     });
     const { developer } = reportOf(await run());
     expect(developer.text.match(/openai/g)?.length).toBeGreaterThanOrEqual(4);

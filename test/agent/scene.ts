@@ -13,6 +13,7 @@ import type {
 } from '../../src/index.ts';
 import type { Json } from '../../src/base/json.ts';
 import { findHistoryProblems } from '../../src/model/check-history.ts';
+import type { Schema, Verified } from '../../src/model/tool.ts';
 import { createGates } from '../../src/runtime/gates.ts';
 import { scriptedModel, seededRandom, simulatedClock } from '../../src/testing/index.ts';
 import type {
@@ -50,7 +51,12 @@ const models: ScriptedModel[] = [];
 const unhandled: unknown[] = [];
 
 /** Sets the stage. */
-export function setScene({ script, modelOptions, clock = simulatedClock(), ...options }: SceneOptions): Scene {
+export function setScene({
+  script,
+  modelOptions,
+  clock = simulatedClock(),
+  ...options
+}: SceneOptions): Scene {
   const model = watchedModel(script, modelOptions);
   const events: RunEvent[] = [];
   const agent = createAgent({
@@ -78,10 +84,7 @@ export function setScene({ script, modelOptions, clock = simulatedClock(), ...op
 }
 
 /** A scripted model whose every request is looked at after the test. */
-export function watchedModel(
-  script: SceneOptions['script'],
-  options?: ScriptedModelOptions,
-): ScriptedModel {
+export function watchedModel(script: SceneOptions['script'], options?: ScriptedModelOptions): ScriptedModel {
   const model = scriptedModel(script, options);
   models.push(model);
   return model;
@@ -113,26 +116,35 @@ export function calling(name: string, input: Arguments = {}): ScriptedAnswer {
 }
 
 /** An answer that calls several tools. */
-export function callingAll(...calls: readonly (readonly [name: string, input?: Arguments])[]): ScriptedAnswer {
+export function callingAll(
+  ...calls: readonly (readonly [name: string, input?: Arguments])[]
+): ScriptedAnswer {
   return { toolCalls: calls.map(([name, input = {}]) => ({ name, arguments: input })) };
 }
 
 const anyInput = { type: 'object', properties: {} } as const;
 
-/** A tool without a word about its input. */
-export function plainTool(
-  definition: Partial<Parameters<typeof tool>[0]> & Pick<Tool, 'name' | 'execute'>,
-): Tool {
-  return tool({ description: `Does ${definition.name}.`, input: anyInput, ...definition } as Parameters<
-    typeof tool
-  >[0]);
+type PlainTool = Pick<Tool, 'name' | 'execute'> &
+  Partial<Omit<Tool, 'name' | 'execute' | 'parse' | 'parameters'>> & { readonly input?: Schema };
+
+/** A tool that says nothing of its input, unless the test does. */
+export function plainTool(definition: PlainTool): Tool {
+  const { input = anyInput, verify, ...rest } = definition;
+  return tool({
+    description: `Does ${definition.name}.`,
+    input,
+    ...rest,
+    ...(verify === undefined ? {} : { verify: verify as () => Verified }), // Some answer nonsense on purpose.
+  });
 }
 
 /** The results of tools in a conversation, in order. */
 export function resultsIn(messages: readonly Message[]): readonly string[] {
   return messages.flatMap((message) =>
     message.role === 'tool'
-      ? message.content.map(({ content }) => (typeof content === 'string' ? content : JSON.stringify(content)))
+      ? message.content.map(({ content }) =>
+          typeof content === 'string' ? content : JSON.stringify(content),
+        )
       : [],
   );
 }
@@ -157,7 +169,9 @@ export function expectType<Type extends RunOutcome['type']>(
 ): Extract<RunOutcome, { type: Type }> {
   if (outcome.type !== type) {
     const why = 'failure' in outcome ? outcome.failure?.message : undefined;
-    throw new Error(`Expected ${type}, got ${outcome.type}: ${why ?? ''} ${JSON.stringify(outcome.messages)}`);
+    throw new Error(
+      `Expected ${type}, got ${outcome.type}: ${why ?? ''} ${JSON.stringify(outcome.messages)}`,
+    );
   }
   return outcome as Extract<RunOutcome, { type: Type }>; // Seen above.
 }

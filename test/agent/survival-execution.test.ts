@@ -379,6 +379,30 @@ describe('a tool that returns', () => {
   });
 });
 
+describe('two calls of one id', () => {
+  it('are both run, and each has its result', async () => {
+    const ends = await playScene(({ reached }) => ({
+      script: [
+        { toolCalls: [1, 2].map((place) => ({ name: 'act', arguments: { place }, callId: 'call_same' })) },
+        done,
+      ],
+      tools: [
+        acting({
+          execute: ({ place }) => {
+            reached(String(place));
+            return `Result ${place}`;
+          },
+        }),
+      ],
+    }));
+    for (const { summary, outcome, reached } of ends) {
+      expect(summary).toMatchObject({ ...finished, requests: 2 });
+      expect(reached).toEqual(['1', '2']);
+      expect(toolResults(outcome)).toEqual(['"Result 1"', '"Result 2"']);
+    }
+  });
+});
+
 describe('M07 a thousand calls in one answer', () => {
   it('run eight at a time, sixty-four in all; the rest is refused, and the order is that of the calls', async () => {
     let most = 0;

@@ -156,26 +156,6 @@ const rows: readonly Row[] = [
     expected: { ...finished, requests: 3, recoveries: ['TOOL_NOT_FOUND by tell-model'], reached: whales },
   },
   {
-    id: 'two calls of one id: both are run, and each has its result',
-    script: [
-      {
-        toolCalls: [
-          { name: 'search', arguments: { query: 'whales' }, callId: 'call_same' },
-          { name: 'search', arguments: { query: 'sharks' }, callId: 'call_same' },
-        ],
-      },
-      done,
-    ],
-    tools: (reached) => [search(reached)],
-    delivered: {},
-    expected: {
-      ...finished,
-      requests: 2,
-      recoveries: [],
-      reached: [...whales, 'search {"query":"sharks"}'],
-    },
-  },
-  {
     id: 'one id in every answer, as some servers count: each call has its result',
     script: [
       { toolCalls: [{ name: 'search', arguments: { query: 'whales' }, callId: 'call_0' }] },

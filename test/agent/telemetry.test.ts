@@ -1,6 +1,10 @@
 import * as opentelemetry from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RunOutcome } from '../../src/index.ts';
@@ -35,7 +39,9 @@ function paidScene(hook: Parameters<typeof createLogHook>[0] | ReturnType<typeof
     effect: 'read',
     execute: (_input, { fail }) => {
       lookups += 1;
-      return lookups === 1 ? fail('restarting', { code: 'SERVER_ERROR', retryable: true }) : `found ${secret}`;
+      return lookups === 1
+        ? fail('restarting', { code: 'SERVER_ERROR', retryable: true })
+        : `found ${secret}`;
     },
   });
   return setScene({
@@ -90,14 +96,22 @@ describe('openTelemetry() as a hook of a real run', () => {
       ['rerail.failure', 'SERVER_ERROR'],
       ['rerail.retry', 'SERVER_ERROR'],
     ]);
-    expect(chats.map(({ attributes }) => [attributes['error.type'], attributes['gen_ai.usage.input_tokens'], attributes['rerail.attempt']])).toEqual([
+    expect(
+      chats.map(({ attributes }) => [
+        attributes['error.type'],
+        attributes['gen_ai.usage.input_tokens'],
+        attributes['rerail.attempt'],
+      ]),
+    ).toEqual([
       ['OVERLOADED', undefined, 1],
       [undefined, 1000, 2],
       [undefined, 1000, 1],
     ]);
     expect(tools.map(({ attributes }) => attributes['rerail.tool_end'])).toEqual(['failed', 'ok']);
     expect(hook.report()).toEqual({ openRuns: 0, dropped: 0 });
-    expect(JSON.stringify(spans.map(({ attributes, events }) => [attributes, events]))).not.toContain('sk-ant');
+    expect(JSON.stringify(spans.map(({ attributes, events }) => [attributes, events]))).not.toContain(
+      'sk-ant',
+    );
   });
 
   it('tells the cost of a run whose every request has one', async () => {
@@ -116,7 +130,10 @@ describe('openTelemetry() as a hook of a real run', () => {
     register(exporter);
     const { run } = paidScene(openTelemetry());
     const request = opentelemetry.trace.getTracer('app').startSpan('GET /');
-    await opentelemetry.context.with(opentelemetry.trace.setSpan(opentelemetry.context.active(), request), () => run());
+    await opentelemetry.context.with(
+      opentelemetry.trace.setSpan(opentelemetry.context.active(), request),
+      () => run(),
+    );
     request.end();
     const [agent] = byName(exporter.getFinishedSpans(), 'invoke_agent');
     expect(agent?.parentSpanContext?.spanId).toBe(request.spanContext().spanId);
@@ -154,11 +171,17 @@ describe('openTelemetry() as a hook of a real run', () => {
     const exporter = new InMemorySpanExporter();
     register(exporter);
     const pay = plainTool({ name: 'pay', permission: 'ask', execute: () => 'paid' });
-    const { run, resume } = setScene({ tools: [pay], hooks: [openTelemetry()], script: [calling('pay'), 'Paid.'] });
+    const { run, resume } = setScene({
+      tools: [pay],
+      hooks: [openTelemetry()],
+      script: [calling('pay'), 'Paid.'],
+    });
     const { runId } = await run();
     await resume(runId, { answer: true });
     const agents = byName(exporter.getFinishedSpans(), 'invoke_agent');
-    expect(agents.map(({ attributes }) => [attributes['rerail.outcome'], attributes['rerail.is_resumed']])).toEqual([
+    expect(
+      agents.map(({ attributes }) => [attributes['rerail.outcome'], attributes['rerail.is_resumed']]),
+    ).toEqual([
       ['suspended', undefined],
       ['completed', true],
     ]);
@@ -174,7 +197,9 @@ describe('createLogHook() as a hook of a real run', () => {
     expect(messages[0]).toBe('Run started');
     expect(messages.at(-1)).toBe('Run finished');
     expect(messages.filter((message) => message.includes('ecover'))).toHaveLength(2);
-    expect(entries.every(({ fields }) => fields['runId'] === 'run-1' && fields['agent'] === 'support')).toBe(true);
+    expect(entries.every(({ fields }) => fields['runId'] === 'run-1' && fields['agent'] === 'support')).toBe(
+      true,
+    );
     expect(JSON.stringify(entries)).not.toContain('sk-ant');
     expect(JSON.stringify(entries)).not.toContain('Found.');
   });
