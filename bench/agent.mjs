@@ -68,9 +68,12 @@ async function inProcess() {
   /** @type {[number, number]} */
   const late = [950, 1050];
   const rounds = isQuick ? 3 : 7;
-  const long = await takeTurns(names, { task: () => ({ type: 'windows', turns: 410, windows }), rounds });
+  const long = await takeTurns(names, {
+    task: (name) => ({ type: 'windows', turns: 410, windows, repeat: peers.includes(name) ? 1 : 20 }),
+    rounds,
+  });
   const longest = await takeTurns(mine, {
-    task: () => ({ type: 'windows', turns: 1060, windows: [...windows, late] }),
+    task: () => ({ type: 'windows', turns: 1060, windows: [...windows, late], repeat: 20 }),
     rounds,
   });
   printTable('A turn with a model in the process, no sockets', {

@@ -1,5 +1,6 @@
 import { isRecord } from '../base/json.ts';
 import type { Json } from '../base/json.ts';
+import { findHistoryProblems } from '../model/check-history.ts';
 import { lookAtMessages } from '../model/check-messages.ts';
 import type { Message, ToolResultPart } from '../model/message.ts';
 import { showValue } from '../model/show-value.ts';
@@ -150,7 +151,11 @@ function readMessages(value: unknown): readonly Message[] | string {
   if (copied === undefined) return 'changed "messages" to something that is no plain JSON';
   const [problem] = lookAtMessages(copied).problems;
   if (problem !== undefined) return `changed the messages, and ${problem}`;
-  return copied as readonly Json[] as readonly Message[]; // Looked at, message by message.
+  const messages = copied as readonly Json[] as readonly Message[]; // Looked at, message by message.
+  const [broken] = findHistoryProblems(messages);
+  return broken === undefined
+    ? messages
+    : `changed the messages to a conversation that no provider takes: ${broken}`;
 }
 
 /** A tool's result is checked as the part of a message that it will be. */

@@ -75,6 +75,12 @@ const everything = `
   .trim()
   .split(/\s+/);
 
+/** Their answer and their results are only in the conversation once all of them are settled. */
+function hasOpenCalls({ phase }: RunState): boolean {
+  const waiting = phase.type === 'suspended' ? phase.back : phase;
+  return ['running-tools', 'waiting-for-tools', 'asking'].includes(waiting.type);
+}
+
 const shutdowns: readonly MachineEvent[] = [
   { type: 'cancelled' },
   { type: 'broken', failure: createFailure('INTERNAL', { message: 'A part broke' }) },
@@ -115,6 +121,7 @@ describe('transition, whatever happens', () => {
           expect(moved.invalid === undefined ? 1 : 0).toBe(
             moved.actions.filter(({ type }) => type !== 'tell').length,
           );
+          expect(findHistoryProblems(moved.state.messages)).toEqual([]);
           state = moved.state;
         }
         const ended = replay([{ type: 'cancelled' }], state);
@@ -163,6 +170,7 @@ describe('transition, whatever happens', () => {
           expect(actions).toEqual([{ type: 'finish' }]);
           expect(findHistoryProblems(state.messages)).toEqual([]);
           expect(state.messages.slice(0, moved.state.messages.length)).toEqual(moved.state.messages);
+          expect(state.messages.length - moved.state.messages.length).toBe(hasOpenCalls(moved.state) ? 2 : 0);
           expect(state.elapsedMs).toBeGreaterThanOrEqual(moved.state.elapsedMs);
           expect(outcomeOf(state)?.usage.requests).toBeGreaterThanOrEqual(moved.state.ledger.requests);
         }

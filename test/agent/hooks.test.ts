@@ -210,6 +210,25 @@ describe('a transformer', () => {
     expect(JSON.stringify(outcome.messages)).not.toContain('Be brief');
   });
 
+  it.each(['run-start', 'before-model'] as const)(
+    'at %s cannot hand in a conversation that no provider takes',
+    async (point) => {
+      const dangling = { type: 'tool-call', callId: 'a', name: 'pay', argumentsText: '{}' };
+      const messages = [
+        { role: 'user', content: 'Pay.' },
+        { role: 'assistant', content: [dangling] },
+        { role: 'user', content: 'And?' },
+      ];
+      const { run, model } = fullScene([
+        hookAt('transformer', point, () => ({ action: 'modify', messages })),
+      ]);
+      const outcome = expectType(await run(), 'failed');
+      expect(outcome.failure).toMatchObject({ code: 'HOOK_FAILED' });
+      expect(outcome.failure.message).toContain('no provider takes');
+      expect(model.calls).toHaveLength(0);
+    },
+  );
+
   it('at before-model answers in the place of the model, who is not asked', async () => {
     const { run, model, events } = fullScene(
       [hookAt('transformer', 'before-model', () => ({ action: 'skip', text: 'From the cache.' }))],
