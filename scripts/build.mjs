@@ -1,15 +1,16 @@
 // Builds `dist` from nothing, so that no file of an earlier build survives and gets published.
-import { chmod, cp, readdir, rm } from 'node:fs/promises';
+import { chmod, cp, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { bundle } from './bundle.mjs';
 import { run } from './run.mjs';
 
 const timeoutMs = 120_000;
 const startedMs = performance.now();
 
 await rm('dist', { recursive: true, force: true });
-const { exitCode, output } = await run(['npx', '--no-install', 'tsc', '-p', 'tsconfig.build.json'], {
-  timeoutMs,
-});
+// The compiler checks and writes the declarations; the bundler writes the JavaScript.
+const compile = ['npx', '--no-install', 'tsc', '-p', 'tsconfig.build.json', '--emitDeclarationOnly'];
+const { exitCode, output } = await run(compile, { timeoutMs });
 if (exitCode === 0) await finish();
 else process.stderr.write(output);
 
@@ -19,6 +20,10 @@ if (exitCode === 0 && !process.argv.includes('--quiet')) {
 process.exitCode = exitCode;
 
 async function finish() {
+  const manifest = /** @type {import('./bundle.mjs').Manifest} */ (
+    JSON.parse(await readFile('package.json', 'utf8'))
+  );
+  await bundle(manifest, { folder: 'dist' });
   await copySchemas();
   // npm sets the bit when it installs the package; in a checkout nobody else does.
   await chmod('dist/cli/main.js', 0o755);

@@ -1,13 +1,14 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { bundle } from '../scripts/bundle.mjs';
 import { RerailError } from '../src/errors/rerail-error.ts';
 
 // The real program over real pipes. It lies inside the project, so that its dependency is found, and beside a copy of
 // the manifest, as in the published package.
 const root = path.resolve(import.meta.dirname, '..');
+const manifest = { exports: {}, bin: { rerail: 'dist/cli/main.js' } };
 let folder = '';
 let main = '';
 
@@ -19,11 +20,7 @@ beforeAll(async () => {
   await mkdir(cache, { recursive: true });
   folder = await mkdtemp(path.join(cache, 'rerail-cli-test-'));
   main = path.join(folder, 'dist', 'cli', 'main.js');
-  const tsc = path.join(root, 'node_modules', '.bin', 'tsc');
-  // The types are checked by a step of their own.
-  const options = ['--noCheck', '--declaration', 'false', '--declarationMap', 'false'];
-  const target = ['--outDir', path.join(folder, 'dist')];
-  await promisify(execFile)(tsc, ['-p', 'tsconfig.build.json', ...options, ...target], { cwd: root });
+  await bundle(manifest, { folder: path.join(folder, 'dist') });
   await copyFile(path.join(root, 'package.json'), path.join(folder, 'package.json'));
   await writeFile(path.join(folder, 'response.txt'), response);
 }, 60_000);

@@ -2,6 +2,7 @@ import type { Failure } from '../errors/failure.ts';
 import { renderFailure } from '../errors/render-failure.ts';
 import type { Message } from '../model/message.ts';
 import { decideNext } from '../resilience/decide.ts';
+import { kindOf } from '../resilience/failure-kind.ts';
 import { addLedgers } from '../resilience/ledger.ts';
 import { callAgain } from './call-again.ts';
 import type { AttemptedCall, VerifiedCall } from './event.ts';
@@ -136,7 +137,7 @@ function decideAgain(
     {
       failure,
       attempts: before.length + 1,
-      sameCodeBefore: before.filter((one) => one.failure.code === failure.code).length,
+      sameKindBefore: before.filter((one) => kindOf(one.failure) === kindOf(failure)).length,
       leftMs: limits.timeoutMs - elapsedMs,
       drawn,
       spendRetry: () => true,

@@ -124,7 +124,14 @@ function contextOf(verdict: Verdict, evidence: Evidence, delay: StatedDelay): Re
     ...(delay.type === 'stated' ? { retryAfterFrom: delay.from } : {}),
     ...(delay.type === 'invalid' ? { retryAfterIgnored: `${delay.from} is "${delay.value}"` } : {}),
     ...(isLength ? tokenCounts(evidence.text) : {}),
+    ...(isNoAnswer(verdict, evidence) ? { isNoAnswer: true } : {}),
   };
+}
+
+/** Whole, and from somebody else than an API: a page, or a status that no answer has. What is garbled is another matter. */
+function isNoAnswer({ code }: Verdict, { isPage, status = 0 }: Evidence): boolean {
+  if (code !== 'INVALID_RESPONSE') return false;
+  return isPage || status === 204 || status === 205 || (status >= 300 && status < 400);
 }
 
 function providerFacts(evidence: Evidence, input: ProviderFailureInput): ProviderFacts | undefined {

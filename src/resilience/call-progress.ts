@@ -1,5 +1,4 @@
 import { assert } from '../base/assert.ts';
-import type { FailureCode } from '../errors/codes.ts';
 import type { Failure } from '../errors/failure.ts';
 import { findAskedWait } from './asked-wait.ts';
 import type { AskedWait } from './asked-wait.ts';
@@ -7,6 +6,8 @@ import { summariseFailures } from './call-failures.ts';
 import type { Asked, TargetFailure } from './call-failures.ts';
 import type { AttemptRecord, CallRecovery, CallReport, RecoveryRecord } from './call-report.ts';
 import type { Decision } from './decide.ts';
+import { kindOf } from './failure-kind.ts';
+import type { FailureKind } from './failure-kind.ts';
 import { chargeAttempt, chargeWait, emptyLedger } from './ledger.ts';
 import type { AttemptCharge, Ledger } from './ledger.ts';
 
@@ -16,7 +17,7 @@ import type { AttemptCharge, Ledger } from './ledger.ts';
  *
  * - Time is counted from the start of the call and only while it lasts: `elapsedMs`, moved by steps and waits.
  * - Every decision is made where the step was performed, and arrives with its end; here it is only followed.
- * - Lists are bounded: records and recoveries by a hundred, the rest by the number of targets or of codes.
+ * - Lists are bounded: records and recoveries by a hundred, the rest by the number of targets or of kinds.
  */
 export interface CallProgress {
   /** The index of the target that is asked. */
@@ -26,7 +27,7 @@ export interface CallProgress {
   /** Attempts at this target. */
   readonly tries: number;
   /** How often which failure came, at this target. */
-  readonly codes: FailureCounts;
+  readonly kinds: FailureCounts;
   readonly ledger: Ledger;
   readonly records: readonly AttemptRecord[];
   readonly recoveries: readonly RecoveryRecord[];
@@ -42,8 +43,8 @@ export interface CallProgress {
   readonly resumeAtMs?: number;
 }
 
-/** A list of codes would grow with the patience of the call; their numbers do not. */
-export type FailureCounts = Readonly<Partial<Record<FailureCode, number>>>;
+/** A list of failures would grow with the patience of the call; their numbers do not. */
+export type FailureCounts = Readonly<Partial<Record<FailureKind, number>>>;
 
 /** What the next attempt needs to know. JSON. */
 export interface AttemptSituation {
@@ -52,7 +53,7 @@ export interface AttemptSituation {
   readonly attempt: number;
   /** Attempts made at this target before. */
   readonly tries: number;
-  readonly codes: FailureCounts;
+  readonly kinds: FailureCounts;
   readonly hasNextModel: boolean;
   readonly ledger: Ledger;
   /** What is left of the deadline. */
@@ -123,7 +124,7 @@ const unstarted: CallProgress = {
   target: 0,
   attempts: 0,
   tries: 0,
-  codes: Object.freeze({}),
+  kinds: Object.freeze({}),
   ledger: emptyLedger,
   records: Object.freeze([]),
   recoveries: Object.freeze([]),
@@ -147,12 +148,12 @@ export function situationOf(
   targets: readonly Asked[],
   leftMs: number,
 ): AttemptSituation {
-  const { target, attempts, tries, codes, ledger } = progress;
+  const { target, attempts, tries, kinds, ledger } = progress;
   const situation: AttemptSituation = {
     target,
     attempt: attempts + 1,
     tries,
-    codes,
+    kinds,
     hasNextModel: target + 1 < targets.length,
     ledger,
     leftMs,
@@ -171,7 +172,7 @@ export function advance(progress: CallProgress, step: StepEnd<unknown>, targets:
   const going = told.recovery === 'give-up' ? asked : beginRecovery(asked, step, told.recovery);
   if (step.decision.type === 'retry') {
     const { delayMs } = step.decision;
-    return { progress: countCode(going, step.failure), next: { type: 'wait', delayMs }, told };
+    return { progress: countKind(going, step.failure), next: { type: 'wait', delayMs }, told };
   }
   const { provider, name } = target;
   const failures = [...progress.failures, { provider, name, failure: step.failure, attempts: noted.tries }];
@@ -179,7 +180,7 @@ export function advance(progress: CallProgress, step: StepEnd<unknown>, targets:
     const next: NextStep = { type: 'failed', failure: summariseFailures(failures) };
     return { progress: { ...going, failures }, next, told };
   }
-  const moved = { ...going, failures, target: progress.target + 1, tries: 0, codes: {} };
+  const moved = { ...going, failures, target: progress.target + 1, tries: 0, kinds: {} };
   return { progress: moved, next: { type: 'attempt' }, told };
 }
 
@@ -287,6 +288,7 @@ function beginRecovery(
   return { ...overcome(progress, progress.elapsedMs), pending };
 }
 
-function countCode(progress: CallProgress, { code }: Failure): CallProgress {
-  return { ...progress, codes: { ...progress.codes, [code]: (progress.codes[code] ?? 0) + 1 } };
+function countKind(progress: CallProgress, failure: Failure): CallProgress {
+  const kind = kindOf(failure);
+  return { ...progress, kinds: { ...progress.kinds, [kind]: (progress.kinds[kind] ?? 0) + 1 } };
 }

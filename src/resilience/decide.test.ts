@@ -19,7 +19,7 @@ function failed(
   return {
     failure: createFailure(code, { message: 'it failed', ...details }),
     attempts: 1,
-    sameCodeBefore: 0,
+    sameKindBefore: 0,
     leftMs: 600_000,
     drawn: 0.5,
     spendRetry: () => true,
@@ -48,7 +48,7 @@ describe('decideNext()', () => {
       'retry',
       /backoff of 4000 ms, then attempt 4/,
     ],
-    ['it came twice', failed('EMPTY_RESPONSE', { sameCodeBefore: 1 }), 'give-up', /came 2 times/],
+    ['it came twice', failed('EMPTY_RESPONSE', { sameKindBefore: 1 }), 'give-up', /came 2 times/],
     [
       'the failure knows better',
       failed('NETWORK_ERROR', { details: { retryable: false } }),

@@ -1,5 +1,6 @@
 import type { Failure } from '../errors/failure.ts';
 import { retryDelay } from './backoff.ts';
+import { maxRepeatsOf } from './failure-kind.ts';
 import { recoveryRoutes } from './recovery-routes.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 
@@ -8,8 +9,8 @@ export interface FailedAttempt {
   readonly failure: Failure;
   /** Attempts made at this model, this one included. */
   readonly attempts: number;
-  /** Earlier failures at this model with the same code. */
-  readonly sameCodeBefore: number;
+  /** Earlier failures of the same kind at this model: see `kindOf`. */
+  readonly sameKindBefore: number;
   /** What is left of the deadline. */
   readonly leftMs: number;
   /** In [0, 1). */
@@ -71,7 +72,7 @@ function decideRetry(attempt: FailedAttempt, policy: RetryPolicy): RetryVerdict 
 
   if (!failure.retryable) return no(`${failure.code} would not be mended by asking again`);
   const maxRepeats = maxRepeatsOf(failure);
-  if (attempt.sameCodeBefore >= maxRepeats) return no(`${failure.code} came ${maxRepeats + 1} times`);
+  if (attempt.sameKindBefore >= maxRepeats) return no(`${failure.code} came ${maxRepeats + 1} times`);
   const { delayMs, basis } = retryDelay(
     { retry: attempts, retryAfterMs: failure.retryAfterMs, drawn: attempt.drawn },
     policy,
@@ -90,13 +91,6 @@ function decideRetry(attempt: FailedAttempt, policy: RetryPolicy): RetryVerdict 
   if (!attempt.spendRetry()) return no('the retry budget of this provider and key is spent');
   const why = basis === 'asked' ? `${waitText} were asked for` : `backoff of ${waitText}`;
   return { type: 'retry', delayMs, reason: `${why}, then attempt ${attempts + 1}` };
-}
-
-/** A name that does not resolve is most often a typing error in the base URL: one more look is enough. */
-function maxRepeatsOf(failure: Failure): number {
-  if (failure.causes.some(({ code }) => code === 'ENOTFOUND')) return 1;
-  const { retries } = recoveryRoutes[failure.code];
-  return retries === 'policy' ? Infinity : retries;
 }
 
 function noFallbackBecause(

@@ -15,7 +15,7 @@ export interface RecoveryRoute {
 }
 
 const outage: RecoveryRoute = { retries: 'policy', fallback: 'always', isOutage: true };
-const busy: RecoveryRoute = { retries: 'policy', fallback: 'always', isOutage: false };
+const again: RecoveryRoute = { retries: 'policy', fallback: 'always', isOutage: false };
 const onceMore: RecoveryRoute = { retries: 1, fallback: 'always', isOutage: false };
 const elsewhere: RecoveryRoute = { retries: 0, fallback: 'always', isOutage: false };
 const end: RecoveryRoute = { retries: 0, fallback: 'never', isOutage: false };
@@ -28,10 +28,11 @@ export const recoveryRoutes: Readonly<Record<FailureCode, RecoveryRoute>> = {
   TIMEOUT: outage,
   STREAM_INTERRUPTED: outage,
   // Both say 'not now' and not 'down': the server answers, and says when to come back.
-  RATE_LIMITED: busy,
-  MODEL_LOADING: busy,
-  // A login page, a garbled call or an empty answer may be an accident once; twice it is a habit.
-  INVALID_RESPONSE: onceMore,
+  RATE_LIMITED: again,
+  MODEL_LOADING: again,
+  // Garbled on its way: the next one may be whole. A page instead of an answer is less patient: see failure-kind.ts.
+  INVALID_RESPONSE: again,
+  // A garbled call or an empty answer may be an accident once; twice it is a habit.
   EMPTY_RESPONSE: onceMore,
   TOOL_CALL_INVALID: onceMore,
   // Nothing that waiting would mend, but another provider has another key, budget or window.

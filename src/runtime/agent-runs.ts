@@ -151,6 +151,7 @@ function createLive({ config }: AgentParts, runId: string): LiveRun {
     slots: createSlots(config.limits.maxConcurrentTools),
     locks: createResourceLocks(),
     watchers: new Set(),
+    tokens: new Set(),
     moments: new Map(),
     state: undefined,
     turn: undefined,

@@ -71,7 +71,7 @@ const situation: AttemptSituation = {
   target: 0,
   attempt: 1,
   tries: 0,
-  codes: {},
+  kinds: {},
   hasNextModel: false,
   ledger: emptyLedger,
   leftMs: 60_000,
@@ -148,7 +148,7 @@ describe('performStep() with an attempt', () => {
   it('decides by what came before at this model', async () => {
     const { clock, options } = scene();
     const target = targetOf({ name: 'a', codes: ['EMPTY_RESPONSE'] }, clock);
-    const before = { ...situation, attempt: 2, tries: 1, codes: { EMPTY_RESPONSE: 1 } };
+    const before = { ...situation, attempt: 2, tries: 1, kinds: { EMPTY_RESPONSE: 1 } };
     const end = await clock.runUntil(performStep(target, before, options));
     expect(end).toMatchObject({
       type: 'failure',

@@ -5,6 +5,7 @@ import { chargeEnd } from '../resilience/call-progress.ts';
 import type { AttemptSituation, StepEnd } from '../resilience/call-progress.ts';
 import { decideNext } from '../resilience/decide.ts';
 import type { Decision } from '../resilience/decide.ts';
+import { kindOf } from '../resilience/failure-kind.ts';
 import type { Entry, Gate } from '../resilience/gate.ts';
 import { spentLimit } from '../resilience/ledger.ts';
 import { recoveryRoutes } from '../resilience/recovery-routes.ts';
@@ -165,7 +166,7 @@ function decide(step: Step, { failure, charge, isFinal }: FailedAttempt): Decisi
     {
       failure,
       attempts: situation.tries + 1,
-      sameCodeBefore: situation.codes[failure.code] ?? 0,
+      sameKindBefore: situation.kinds[kindOf(failure)] ?? 0,
       leftMs: leftOf(step),
       drawn: random(),
       spendRetry: () => gate.spendRetry() || throttle(step, failure),

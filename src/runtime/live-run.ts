@@ -18,6 +18,8 @@ export interface LiveRun {
   turn: ModelTurn | undefined;
   /** What hooks made of the inputs of this turn's calls, by their place. */
   inputs: Map<number, Json> | undefined;
+  /** Tokens of this turn's intents that were used: each is good once. */
+  readonly tokens: Set<string>;
   /** What hooks are asked about, by point and place: it stays outside the journal. */
   readonly moments: Map<string, Moments[HookPoint]>;
   isCancelled: boolean;

@@ -1,3 +1,4 @@
+import { onAbort } from '../base/abort.ts';
 import type { Cancel, Clock } from '../base/clock.ts';
 import type { Json } from '../base/json.ts';
 import type { RerailError } from '../errors/rerail-error.ts';
@@ -88,13 +89,16 @@ export function createGeneration(
   journal: readonly JournalEntry[],
 ): Generation {
   const entries: (JournalEntry | undefined)[] = [];
+  const controller = new AbortController();
+  // One listener for the life of the run, so that the signal is not listened to anew for every step.
+  onAbort(controller.signal, () => undefined);
   for (const entry of journal) entries[entry.position] = entry;
   return {
     host,
     runId: run.runId,
     number: run.number,
     inbox: run.inbox,
-    controller: new AbortController(),
+    controller,
     entries,
     replayEnd: entries.length,
     next: 0,

@@ -69,6 +69,7 @@ async function performCall(
 ): Promise<MachineEvent> {
   const { durable, parts, live } = performing;
   live.inputs = undefined;
+  if (isFirst) live.tokens.clear();
   const before = isFirst && parts.hooks.has('before-model') ? await beforeModel(performing, turn) : undefined;
   if (before?.event !== undefined) return before.event;
   const input: ModelEffectInput = { turn, isFirst, situation };

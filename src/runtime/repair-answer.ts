@@ -33,7 +33,7 @@ export function writeAsRead<Result extends PartialResult>(
   let written: Map<AssistantPart, ToolCallPart> | undefined;
   result.toolCalls.forEach((call, index) => {
     const callId = prepared[index]?.callId ?? call.callId;
-    const argumentsText = asJsonText(call.argumentsText);
+    const argumentsText = isWritten(prepared[index]) ? call.argumentsText : asJsonText(call.argumentsText);
     if (callId === call.callId && argumentsText === call.argumentsText) return;
     written ??= new Map();
     written.set(call, { ...call, callId, argumentsText });
@@ -45,6 +45,11 @@ export function writeAsRead<Result extends PartialResult>(
     content: result.content.map((part) => swap.get(part) ?? part),
     toolCalls: result.toolCalls.map((call) => swap.get(call) ?? call),
   };
+}
+
+/** What was read without a repair is JSON already. */
+function isWritten(call: PreparedCall | undefined): boolean {
+  return call?.type === 'ready' && call.isRepaired !== true;
 }
 
 function asJsonText(text: string): string {

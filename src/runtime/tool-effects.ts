@@ -51,11 +51,9 @@ export type Report = (live: LiveRun, report: BackgroundReport) => void;
 
 // An intent outlives the tool's own time by this, for clocks do not agree to the second.
 const intentMarginMs = 5000;
-const maxUsedTokens = 10_000;
 
 /** The effects of one agent's tools. */
 export function createToolEffects(parts: AgentParts, onBackground: Report): ToolEffects {
-  const usedTokens = new Set<string>();
   const { clock, newId } = parts;
   return {
     intend: ({ timeoutMs }) => {
@@ -65,7 +63,7 @@ export function createToolEffects(parts: AgentParts, onBackground: Report): Tool
     run: async (live, input, context) => {
       const call = callAt(live, input.index);
       const tool = toolOf(parts, call);
-      if (input.intent !== undefined && !useToken(usedTokens, input.intent, clock.wallMs())) {
+      if (input.intent !== undefined && !useToken(live, input.intent, clock.wallMs())) {
         return done(valueOf(foreignIntent(call), { drawn: 0, tookMs: 0 }));
       }
       const startMs = clock.monotonicMs();
@@ -109,13 +107,9 @@ function toolOf({ registry }: AgentParts, { name }: ReadyCall): Tool {
 }
 
 /** A token is good once, and until its deadline. */
-function useToken(used: Set<string>, { token, deadlineMs }: Intent, wallMs: number): boolean {
-  if (used.has(token) || wallMs > deadlineMs) return false;
-  if (used.size >= maxUsedTokens) {
-    const [oldest = ''] = used;
-    used.delete(oldest);
-  }
-  used.add(token);
+function useToken({ tokens }: LiveRun, { token, deadlineMs }: Intent, wallMs: number): boolean {
+  if (tokens.has(token) || wallMs > deadlineMs) return false;
+  tokens.add(token);
   return true;
 }
 

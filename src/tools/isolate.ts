@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Script } from 'node:vm';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { onAbort } from '../base/abort.ts';
 import { unreachable } from '../base/assert.ts';
 import { configError } from '../errors/config-error.ts';
@@ -51,8 +51,16 @@ export function createIsolated({
       exportName,
       ...(module === undefined ? {} : { module }),
     };
+    // Not before it is needed, for few tools are isolated and everybody imports us.
+    const threads = await import('node:worker_threads');
     context.signal.throwIfAborted();
-    return endOf(await runWorker({ name, program, order }, context), context);
+    const worker = new threads.Worker(program, {
+      eval: true,
+      name: `rerail tool ${name}`,
+      workerData: order,
+      resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
+    });
+    return endOf(await runWorker(worker, context), context);
   };
 }
 
@@ -92,19 +100,7 @@ type WorkerEnd =
   | { readonly type: 'broke'; readonly error: unknown }
   | { readonly type: 'aborted' };
 
-interface WorkerJob {
-  readonly name: string;
-  readonly program: string;
-  readonly order: WorkerOrder;
-}
-
-function runWorker({ name, program, order }: WorkerJob, context: ToolContext): Promise<WorkerEnd> {
-  const worker = new Worker(program, {
-    eval: true,
-    name: `rerail tool ${name}`,
-    workerData: order,
-    resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
-  });
+function runWorker(worker: Worker, context: ToolContext): Promise<WorkerEnd> {
   return new Promise((resolve) => {
     const end = (ended: WorkerEnd): void => {
       stopListening();

@@ -1,3 +1,4 @@
+import { lazy } from '../../base/lazy.ts';
 import type { Evidence } from './evidence.ts';
 import { createRuleIndex } from './rule-index.ts';
 import type { IndexedRule } from './rule-index.ts';
@@ -97,7 +98,7 @@ const commonRules = {
 
 type Situation = keyof typeof commonRules;
 
-const index = createRuleIndex(allWording().map(({ rule }) => rule));
+const index = lazy(() => createRuleIndex(allWording().map(({ rule }) => rule)));
 
 /** Rules in order of precedence, the provider's own first. */
 interface WordingRules {
@@ -106,6 +107,9 @@ interface WordingRules {
   readonly plain: readonly IndexedRule[];
 }
 
+/** Indexed when a text of such a provider and status first has to be classified. */
+type RulesBySituation = Readonly<Record<Situation, () => WordingRules>>;
+
 const common = rulesWith([]);
 const byProvider = new Map(
   Object.entries(providerWording).map(([provider, own]) => [provider, rulesWith(own)]),
@@ -113,7 +117,7 @@ const byProvider = new Map(
 const behindGateways = new Map(
   Object.entries(providerWording).map(([provider, own]) => [provider, rulesWith([...googleWording, ...own])]),
 );
-const faint = index.indexed(faintWording);
+const faint = lazy(() => index().indexed(faintWording));
 
 /** The sentences to look for in a text. */
 export interface Wording extends WordingRules {
@@ -125,12 +129,12 @@ export interface Wording extends WordingRules {
 
 export function wordingFor({ provider, status, text }: Evidence): Wording {
   const rules = soundsLikeGoogle(text) ? viaGoogle(provider) : byProvider.get(provider);
-  const { overriding, plain } = (rules ?? common)[situationOf(status)];
-  return { overriding, plain, faint, candidates: index.candidates(text) };
+  const { overriding, plain } = (rules ?? common)[situationOf(status)]();
+  return { overriding, plain, faint: faint(), candidates: index().candidates(text) };
 }
 
 /** Google's sentences keep their meaning behind a gateway that has rules of its own. */
-function viaGoogle(provider: string): Readonly<Record<Situation, WordingRules>> | undefined {
+function viaGoogle(provider: string): RulesBySituation | undefined {
   return behindGateways.get(provider) ?? byProvider.get('gemini');
 }
 
@@ -152,18 +156,18 @@ export function allWording(): readonly { readonly provider: string; readonly rul
   return [...[...shared].map((rule) => ({ provider: '', rule })), ...special];
 }
 
-function rulesWith(own: readonly WordingRule[]): Readonly<Record<Situation, WordingRules>> {
+function rulesWith(own: readonly WordingRule[]): RulesBySituation {
   return {
-    denied: split([...own, ...commonRules.denied]),
-    refused: split([...own, ...commonRules.refused]),
-    failed: split([...own, ...commonRules.failed]),
-    open: split([...own, ...commonRules.open]),
+    denied: lazy(() => split([...own, ...commonRules.denied])),
+    refused: lazy(() => split([...own, ...commonRules.refused])),
+    failed: lazy(() => split([...own, ...commonRules.failed])),
+    open: lazy(() => split([...own, ...commonRules.open])),
   };
 }
 
 function split(rules: readonly WordingRule[]): WordingRules {
   return {
-    overriding: index.indexed(rules.filter((rule) => rule.overrides === true)),
-    plain: index.indexed(rules.filter((rule) => rule.overrides !== true)),
+    overriding: index().indexed(rules.filter((rule) => rule.overrides === true)),
+    plain: index().indexed(rules.filter((rule) => rule.overrides !== true)),
   };
 }

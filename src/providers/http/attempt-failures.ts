@@ -119,7 +119,7 @@ export function wrongDocumentFailure(facts: AttemptFacts, body: string): Failure
     phase: 'parse',
     sideEffect: 'possible',
     hint: base.hint ?? 'Something else than the API answered: check the base URL and what stands in between.',
-    context: { ...base.context, contentType, body: clean(body, evidenceCharacters) },
+    context: { ...base.context, isNoAnswer: true, contentType, body: clean(body, evidenceCharacters) },
   });
 }
 

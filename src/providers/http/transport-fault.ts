@@ -29,12 +29,11 @@ export function faultOf(thrown: unknown): TransportFault | undefined {
   return (thrown as { readonly [faultKey]?: TransportFault })[faultKey]; // Only `faultError` knows the symbol.
 }
 
-/** The body, or one event of it, is over its bound. */
+/** The body, or one event of it, is over its bound. Another attempt may be whole, and is bounded as this one was. */
 export function tooLargeFault(what: string, maxBytes: number): TransportFault {
   return {
     code: 'INVALID_RESPONSE',
     message: `${what} is larger than ${maxBytes} bytes`,
-    retryable: false,
     phase: 'body',
     hint: 'No answer of a model is that large: look at what stands between you and the provider, or raise the limit.',
     context: { maxBytes },

@@ -1,0 +1,27 @@
+import type { FailureCode } from '../errors/codes.ts';
+import type { Failure } from '../errors/failure.ts';
+import { recoveryRoutes } from './recovery-routes.ts';
+
+/** What counts as the same failure again: a code, or a kind of it that is worth fewer attempts than the rest. */
+export type FailureKind = FailureCode | keyof typeof narrowKinds;
+
+const narrowKinds = {
+  /** A name that does not resolve is most often a typing error in the base URL: one more look is enough. */
+  NAME_NOT_FOUND: 1,
+  /** A login page may be an accident once; twice it stands in the way, and no attempt will get past it. */
+  NO_ANSWER: 1,
+} as const satisfies Record<string, number>;
+
+/** By structure only: by what was noted where the failure was made. */
+export function kindOf({ code, causes, context }: Failure): FailureKind {
+  if (causes.some((cause) => cause.code === 'ENOTFOUND')) return 'NAME_NOT_FOUND';
+  return code === 'INVALID_RESPONSE' && context['isNoAnswer'] === true ? 'NO_ANSWER' : code;
+}
+
+/** How often a failure of this kind may be followed by another attempt at the same model, besides what the policy allows. */
+export function maxRepeatsOf(failure: Failure): number {
+  const kind = kindOf(failure);
+  if (kind === 'NAME_NOT_FOUND' || kind === 'NO_ANSWER') return narrowKinds[kind];
+  const { retries } = recoveryRoutes[kind];
+  return retries === 'policy' ? Infinity : retries;
+}
