@@ -5,6 +5,7 @@ import { joinContinuation } from '../model/join-continuation.ts';
 import { advance } from '../resilience/call-progress.ts';
 import type { StepEnd } from '../resilience/call-progress.ts';
 import type { Ledger } from '../resilience/ledger.ts';
+import { addMessages } from './history.ts';
 import { anewEvents, climb } from './climb.ts';
 import { endRun } from './end.ts';
 import type { Answer } from './event.ts';
@@ -93,7 +94,7 @@ function onAnswer(given: RunState, { calling, answer, tokens }: Answered): Moved
     const state = overcome({ ...given, partial }, calling, false);
     return beginTools(state, { answer: message, prepared: preparedOf(answer) }, events);
   }
-  const answered: RunState = { ...given, partial, messages: [...given.messages, message] };
+  const answered: RunState = { ...given, partial, history: addMessages(given.history, message) };
   if (salvage !== undefined) {
     const saved = isBlank || hasCalls ? { ...given, partial } : overcome(answered, calling, true);
     return endRun(saved, { type: 'ended', end: 'stopped', ...salvage }, events);

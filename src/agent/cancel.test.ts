@@ -10,6 +10,7 @@ import {
 } from '../../test/agent/machine-events.ts';
 import { smallConfig } from '../../test/agent/random-run.ts';
 import { createFailure } from '../errors/failure.ts';
+import { messagesOf } from './history.ts';
 import type { MachineEvent } from './event.ts';
 import type { RunState } from './state.ts';
 
@@ -17,7 +18,7 @@ const config = smallConfig();
 const failure = createFailure('INTERNAL', { message: 'A part broke' });
 
 function resultsAfter(state: RunState): readonly unknown[] {
-  const { messages } = follow(state, { type: 'cancelled' }).state;
+  const messages = messagesOf(follow(state, { type: 'cancelled' }).state.history);
   const last = messages.at(-1);
   return last?.role === 'tool' ? last.content.map(({ content }) => content) : [];
 }

@@ -13,6 +13,7 @@ import {
   wallMs,
 } from '../../test/agent/machine-events.ts';
 import { longHistory, smallConfig, textAnswer } from '../../test/agent/random-run.ts';
+import { messagesOf } from './history.ts';
 import type { RunState } from './state.ts';
 import { transition } from './transition.ts';
 
@@ -41,7 +42,7 @@ describe('an answer that was cut off', () => {
     const { state } = play(config, [gaveUp('OUTPUT_TRUNCATED', { text: half }), answered(' it ends.')]);
     expect(endedText(state)).toBe(`${half} it ends.`);
     expect(state.turn).toBe(1);
-    expect(state.messages.at(-1)).toEqual({
+    expect(messagesOf(state.history).at(-1)).toEqual({
       role: 'assistant',
       content: [{ type: 'text', text: `${half} it ends.` }],
     });
@@ -134,7 +135,7 @@ describe('an answer of the wrong form', () => {
 
   it('is asked for again with what is wrong, and the answer stays in the conversation', () => {
     const moved = play(strict, [wrong]);
-    expect(moved.state.messages.at(-2)).toEqual({
+    expect(messagesOf(moved.state.history).at(-2)).toEqual({
       role: 'assistant',
       content: [{ type: 'text', text: '{}' }],
     });
@@ -167,7 +168,7 @@ describe('a conversation that is too long', () => {
   it('is shortened in the same turn, and nothing is left out that belongs together', () => {
     const moved = follow(begun, gaveUp('REQUEST_TOO_LARGE'));
     expect(moved.state).toMatchObject({ turn: 1, tallies: { compactions: 1 } });
-    expect(moved.state.messages).toHaveLength(longHistory.length);
+    expect(messagesOf(moved.state.history)).toHaveLength(longHistory.length);
     const [compacted] = toldOf(moved, 'history-compacted');
     expect(compacted?.removedCharacters).toBeGreaterThan(8000);
   });
@@ -246,7 +247,7 @@ describe('a limit', () => {
     const last = follow(asked, ranTools(asked, { 0: 'ok' })).state;
     const { state } = follow(last, event);
     expect(state).toMatchObject({ partial, phase: { end: 'stopped', reason: 'max-turns' } });
-    expect(state.messages.at(-1)?.role).toBe('user');
+    expect(messagesOf(state.history).at(-1)?.role).toBe('user');
   });
 
   it('stops at once where nobody wants a last turn', () => {

@@ -3,6 +3,8 @@ import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import { renderFailure } from '../errors/render-failure.ts';
 import { beginsAnew, joinContinuation } from '../model/join-continuation.ts';
+import { addMessages, messagesOf, startHistory } from './history.ts';
+import type { Message } from '../model/message.ts';
 import { compactHistory } from './compact-history.ts';
 import { endRun, failRun, suspendRun } from './end.ts';
 import type { Answer } from './event.ts';
@@ -84,7 +86,7 @@ export function anewEvents({ turn, base }: Calling, { text }: Answer): readonly 
 type Compacted = ReturnType<typeof compactHistory>;
 
 function compact(state: RunState): Compacted {
-  return compactHistory(state.messages, { keepLastMessages: keptMessages });
+  return compactHistory(messagesOf(state.history), { keepLastMessages: keptMessages });
 }
 
 function historyOf(
@@ -136,8 +138,11 @@ function act(state: RunState, { fall, recovery, events, compacted }: Climbing): 
       return callModel(pend(state, fall, { by: 'continue' }), call, shown);
     }
     case 'compact': {
-      const { messages, removedCharacters } = compacted ?? { messages: state.messages, removedCharacters: 0 };
-      const shorter = pend({ ...state, messages }, fall, {
+      const { messages, removedCharacters } = compacted ?? {
+        messages: messagesOf(state.history),
+        removedCharacters: 0,
+      };
+      const shorter = pend({ ...state, history: startHistory(messages) }, fall, {
         compactions: state.tallies.compactions + 1,
         by: 'compact',
       });
@@ -164,8 +169,8 @@ function act(state: RunState, { fall, recovery, events, compacted }: Climbing): 
   }
 }
 
-function say(state: RunState, message: RunState['messages'][number]): RunState {
-  return { ...state, messages: [...state.messages, message] };
+function say(state: RunState, message: Message): RunState {
+  return { ...state, history: addMessages(state.history, message) };
 }
 
 interface Pending extends Partial<Pick<Tallies, 'nudges' | 'reasks' | 'compactions'>> {

@@ -11,6 +11,7 @@ import {
 import type { SomeCall, SomeEnd } from '../../test/agent/machine-events.ts';
 import { smallConfig, workOf } from '../../test/agent/random-run.ts';
 import type { Json } from '../base/json.ts';
+import { messagesOf } from './history.ts';
 import type { Moved } from './moved.ts';
 import type { RunState } from './state.ts';
 
@@ -85,7 +86,7 @@ describe('a tool that keeps failing', () => {
   it('ends the run at once where its definition says so', () => {
     const moved = turns(1, { name: 'drop', end: 'TOOL_EXECUTION_ERROR' });
     expect(moved.state.phase).toMatchObject({ end: 'failed', failure: { code: 'TOOL_EXECUTION_ERROR' } });
-    expect(moved.state.messages.at(-1)?.role).toBe('tool');
+    expect(messagesOf(moved.state.history).at(-1)?.role).toBe('tool');
   });
 });
 

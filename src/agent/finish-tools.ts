@@ -1,6 +1,7 @@
 import { createFailure } from '../errors/failure.ts';
 import type { Message, ToolResultPart } from '../model/message.ts';
 import { isToolOutage, observeTool, withdrawnTools } from '../resilience/tool-breaker.ts';
+import { addMessages } from './history.ts';
 import { defaultRejectionLimits, judgeRejections } from './approval.ts';
 import { endRun, failRun } from './end.ts';
 import { looksEmpty } from './empty-result.ts';
@@ -20,7 +21,7 @@ type Done = Extract<CallState, { type: 'done' }>;
 /** Every call of the turn is settled: the model is told, in the order in which it called, and what it shows is judged. */
 export function finishTools(given: RunState, tools: RunningTools, tellings: readonly RunEvent[]): Moved {
   const done = tools.calls.filter((call): call is Done => call.type === 'done');
-  const answered = { ...given, messages: [...given.messages, tools.answer, resultsOf(done)] };
+  const answered = { ...given, history: addMessages(given.history, tools.answer, resultsOf(done)) };
   const { state, events, notes } = judgeTools(tally(answered, done), done);
   const told = events.length === 0 ? tellings : [...tellings, ...events];
   const ended = endedBy(state, done, told);
@@ -46,7 +47,7 @@ function resultsOf(done: readonly Done[]): Message {
 
 function say(state: RunState, notes: readonly string[]): RunState {
   if (notes.length === 0) return state;
-  return { ...state, messages: [...state.messages, noteMessage(notes.join(' '))] };
+  return { ...state, history: addMessages(state.history, noteMessage(notes.join(' '))) };
 }
 
 /** Counts what went well and what did not, in a row. */
@@ -54,17 +55,20 @@ function tally(state: RunState, done: readonly Done[]): RunState {
   const { tallies } = state;
   const toolFailures: Record<string, number> = { ...tallies.toolFailures };
   const succeeded: Record<string, number> = { ...tallies.succeeded };
-  let hasSucceeded = false;
+  // Several bad calls of one answer are one mistake: the model has not been told yet.
+  const failed = new Set<string>();
+  const worked = new Set<string>();
   for (const { end } of done) {
     if (end.type === 'ok') {
-      hasSucceeded = true;
+      worked.add(end.name);
       delete toolFailures[end.name];
       succeeded[end.name] = (succeeded[end.name] ?? 0) + 1;
     } else if (countsAgainst(end) && Object.hasOwn(state.config.tools, end.name)) {
-      toolFailures[end.name] = (toolFailures[end.name] ?? 0) + 1;
+      failed.add(end.name);
     }
   }
-  const failedTurns = hasSucceeded || done.length === 0 ? 0 : tallies.failedTurns + 1;
+  for (const name of failed) if (!worked.has(name)) toolFailures[name] = (toolFailures[name] ?? 0) + 1;
+  const failedTurns = worked.size > 0 || done.length === 0 ? 0 : tallies.failedTurns + 1;
   const pending = [...tallies.pending, ...toldOf(state, done)].slice(-maxPending);
   const counted: Tallies = { ...tallies, toolFailures, succeeded, failedTurns, pending };
   return { ...state, tallies: counted };
@@ -136,8 +140,12 @@ function announce(
 function endedBy(state: RunState, done: readonly Done[], events: readonly RunEvent[]): Moved | undefined {
   const { config, tallies, turn } = state;
   const fatal = done.find(
-    ({ end }) =>
-      end.failure !== undefined && config.tools[end.name]?.onError === 'abort' && end.type !== 'denied',
+    ({ call, end }) =>
+      // A call that was refused has not reached the tool.
+      call.type === 'ready' &&
+      end.failure !== undefined &&
+      config.tools[end.name]?.onError === 'abort' &&
+      end.type !== 'denied',
   );
   if (fatal?.end.failure !== undefined) {
     const { failure } = fatal.end;

@@ -1,6 +1,7 @@
 import { unreachable } from '../base/assert.ts';
 import { textOf } from '../model/message.ts';
 import type { Message } from '../model/message.ts';
+import { messagesOf } from './history.ts';
 import { buildReport } from './build-report.ts';
 import { cancelRun } from './cancel.ts';
 import type { ErrorReport } from './error-report.ts';
@@ -46,7 +47,8 @@ function endedOutcome(state: RunState, phase: Ended): RunOutcome {
   }
 }
 
-function factsOf({ runId, messages, ledger, toolCalls, elapsedMs, turn, recoveries }: RunState): RunFacts {
+function factsOf({ runId, history, ledger, toolCalls, elapsedMs, turn, recoveries }: RunState): RunFacts {
+  const messages = messagesOf(history);
   return { runId, messages, usage: { ...ledger, toolCalls, elapsedMs }, turns: turn, recoveries };
 }
 
@@ -56,7 +58,7 @@ function reportOf(state: RunState, phase: Ended): ErrorReport {
   return buildReport({
     agent: config.agent,
     runId,
-    asked: askedText(state.messages),
+    asked: askedText(messagesOf(state.history)),
     ended:
       phase.end === 'stopped'
         ? { type: 'stopped', reason: phase.reason, failure }

@@ -12,6 +12,7 @@ import {
 } from '../../test/agent/machine-events.ts';
 import { smallConfig, textAnswer, workOf } from '../../test/agent/random-run.ts';
 import type { Json } from '../base/json.ts';
+import { messagesOf } from './history.ts';
 import type { MachineEvent } from './event.ts';
 import { transition } from './transition.ts';
 
@@ -100,9 +101,9 @@ describe('a run that failed or was cancelled', () => {
     const strict = smallConfig({ hasOutput: true }, { maxReasks: 0 });
     const wrong = answered({ ...textAnswer('{}'), check: { type: 'invalid', problem: 'no' } });
     const { state } = play(strict, [wrong]);
-    expect(state.messages.at(-1)?.role).toBe('assistant');
+    expect(messagesOf(state.history).at(-1)?.role).toBe('assistant');
     const moved = follow(state, resumed());
-    expect(moved.state.messages.at(-1)?.role).toBe('user');
+    expect(messagesOf(moved.state.history).at(-1)?.role).toBe('user');
     expect(lastText(moved.state)).toContain('could not be used');
   });
 

@@ -1,3 +1,4 @@
+import { addMessages, lastMessage } from './history.ts';
 import type { MachineEvent } from './event.ts';
 import type { Moved } from './moved.ts';
 import { noteMessage } from './notes.ts';
@@ -28,11 +29,11 @@ export function resumeRun(given: RunState, event: Resumed): Moved | undefined {
 /** What counted against the run before somebody decided to go on counts no more; what it used up does. */
 function freshStart(state: RunState): RunState {
   // An answer that was not good enough is the last word where the run failed by it, and a model does not answer itself.
-  const isAnswered = state.messages.at(-1)?.role === 'assistant';
-  const messages = isAnswered ? [...state.messages, noteMessage(goOn)] : state.messages;
+  const isAnswered = lastMessage(state.history)?.role === 'assistant';
+  const history = isAnswered ? addMessages(state.history, noteMessage(goOn)) : state.history;
   return {
     ...state,
-    messages,
+    history,
     tallies: { ...state.tallies, nudges: 0, reasks: 0, compactions: 0, failedTurns: 0, toolFailures: {} },
   };
 }

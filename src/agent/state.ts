@@ -6,6 +6,7 @@ import type { Ledger } from '../resilience/ledger.ts';
 import type { ToolBreakers } from '../resilience/tool-breaker.ts';
 import type { Rejections } from './approval.ts';
 import type { RunConfig } from './config.ts';
+import type { History } from './history.ts';
 import type { LoopGuard } from './loop-guard.ts';
 import type { RecoveryName } from './recovery.ts';
 import type { PersonRequest, RunRecovery, StopReason, SuspendReason } from './run-outcome.ts';
@@ -17,7 +18,7 @@ export interface RunState {
   readonly config: RunConfig;
   readonly phase: Phase;
   /** The conversation without the instructions; valid for every provider whenever a model is called. */
-  readonly messages: readonly Message[];
+  readonly history: History;
   /** Model turns that were begun; a salvage turn is not counted. */
   readonly turn: number;
   readonly toolCalls: number;

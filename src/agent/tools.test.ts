@@ -3,6 +3,7 @@ import { called, follow, lastText, play, ranTools, said, toldOf } from '../../te
 import { smallConfig, workOf } from '../../test/agent/random-run.ts';
 import { createFailure } from '../errors/failure.ts';
 import { emptyLedger } from '../resilience/ledger.ts';
+import { messagesOf } from './history.ts';
 import type { RunConfig } from './config.ts';
 import type { MachineEvent, VerifiedCall } from './event.ts';
 import type { Moved } from './moved.ts';
@@ -20,7 +21,8 @@ function verified(found: VerifiedCall['found']): MachineEvent {
   return { type: 'tools-verified', found: [{ index: 0, found }], tookMs: 3 };
 }
 
-function settledContents({ messages }: RunState): readonly unknown[] {
+function settledContents({ history }: RunState): readonly unknown[] {
+  const messages = messagesOf(history);
   const results = messages.findLast(({ role }) => role === 'tool')?.content ?? [];
   return (results as readonly { readonly content: unknown }[]).map(({ content }) => content);
 }

@@ -5,6 +5,7 @@ import type { Chances, Step } from '../../test/agent/random-run.ts';
 import { countRungs, findCallProblems, findStepProblems } from '../../test/agent/run-problems.ts';
 import { createFailure } from '../errors/failure.ts';
 import { findHistoryProblems } from '../model/check-history.ts';
+import { messagesOf } from './history.ts';
 import type { RunConfig } from './config.ts';
 import type { MachineEvent } from './event.ts';
 import { outcomeOf } from './outcome.ts';
@@ -121,11 +122,11 @@ describe('transition, whatever happens', () => {
           expect(moved.invalid === undefined ? 1 : 0).toBe(
             moved.actions.filter(({ type }) => type !== 'tell').length,
           );
-          expect(findHistoryProblems(moved.state.messages)).toEqual([]);
+          expect(findHistoryProblems(messagesOf(moved.state.history))).toEqual([]);
           state = moved.state;
         }
         const ended = replay([{ type: 'cancelled' }], state);
-        expect(findHistoryProblems(ended?.messages ?? [])).toEqual([]);
+        expect(findHistoryProblems(ended === undefined ? [] : messagesOf(ended.history))).toEqual([]);
       }),
       { numRuns: 200, seed: 4 },
     );
@@ -168,9 +169,13 @@ describe('transition, whatever happens', () => {
           const { state, actions } = transition(moved.state, event);
           expect(state.phase.type).toBe('ended');
           expect(actions).toEqual([{ type: 'finish' }]);
-          expect(findHistoryProblems(state.messages)).toEqual([]);
-          expect(state.messages.slice(0, moved.state.messages.length)).toEqual(moved.state.messages);
-          expect(state.messages.length - moved.state.messages.length).toBe(hasOpenCalls(moved.state) ? 2 : 0);
+          expect(findHistoryProblems(messagesOf(state.history))).toEqual([]);
+          expect(messagesOf(state.history).slice(0, messagesOf(moved.state.history).length)).toEqual(
+            messagesOf(moved.state.history),
+          );
+          expect(messagesOf(state.history).length - messagesOf(moved.state.history).length).toBe(
+            hasOpenCalls(moved.state) ? 2 : 0,
+          );
           expect(state.elapsedMs).toBeGreaterThanOrEqual(moved.state.elapsedMs);
           expect(outcomeOf(state)?.usage.requests).toBeGreaterThanOrEqual(moved.state.ledger.requests);
         }

@@ -3,6 +3,7 @@ import { createFailure } from '../errors/failure.ts';
 import { advance, afterWait } from '../resilience/call-progress.ts';
 import { emptyLedger } from '../resilience/ledger.ts';
 import { noToolBreakers } from '../resilience/tool-breaker.ts';
+import { addMessages, startHistory } from './history.ts';
 import { onAttempt, onGiven } from './answer.ts';
 import { noRejections } from './approval.ts';
 import { cancelRun } from './cancel.ts';
@@ -15,6 +16,7 @@ import { onAbsent, onAnswered } from './person.ts';
 import { resumeRun } from './resume.ts';
 import type { RunEvent } from './run-event.ts';
 import type { RunState } from './state.ts';
+import type { Message } from '../model/message.ts';
 import { afterWait as afterToolWait, isAbout, onToolsFinished, onToolsVerified } from './tools.ts';
 import { attemptOf, beginTurn } from './turn.ts';
 
@@ -79,7 +81,7 @@ function startRun(event: Extract<MachineEvent, { type: 'run-started' }>): Moved 
   const state: RunState = {
     runId,
     config,
-    messages,
+    history: startHistory(messages),
     phase: { type: 'ended', end: 'cancelled' },
     turn: 0,
     toolCalls: 0,
@@ -111,9 +113,9 @@ function startRun(event: Extract<MachineEvent, { type: 'run-started' }>): Moved 
   );
 }
 
-function inject(state: RunState, injected: RunState['messages'] | undefined): RunState {
+function inject(state: RunState, injected: readonly Message[] | undefined): RunState {
   if (injected === undefined || injected.length === 0) return state;
-  return { ...state, messages: [...state.messages, ...injected] };
+  return { ...state, history: addMessages(state.history, ...injected) };
 }
 
 function pass(state: RunState, tookMs: number): RunState {

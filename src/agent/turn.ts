@@ -2,6 +2,7 @@ import { createFailure } from '../errors/failure.ts';
 import { situationOf, startProgress } from '../resilience/call-progress.ts';
 import { spentLimit as spentBound } from '../resilience/ledger.ts';
 import { withdrawnTools } from '../resilience/tool-breaker.ts';
+import { addMessages, lastMessage } from './history.ts';
 import type { Action } from './action.ts';
 import { noteMessage, salvageMessage } from './notes.ts';
 import { beginWith } from './resting.ts';
@@ -124,12 +125,12 @@ function stopAtLimit(state: RunState, stop: Stop, events: readonly RunEvent[]): 
   const reached: RunEvent = { type: 'limit-reached', turn: state.turn, limit, reason: stop.reason };
   const failed: RunEvent = { type: 'failure', turn: state.turn, failure: stop.failure };
   const canHelp = limit === 'maxTurns' || limit === 'maxToolCalls';
-  if (!state.config.salvage || !canHelp || state.messages.length === 0) {
+  if (!state.config.salvage || !canHelp || lastMessage(state.history) === undefined) {
     return endRun(state, { type: 'ended', end: 'stopped', ...stop }, [...events, reached, failed]);
   }
   const reason = 'one turn without tools may still give an answer that says what is missing';
   return callModel(
-    { ...state, messages: [...state.messages, salvageMessage(stop.failure)] },
+    { ...state, history: addMessages(state.history, salvageMessage(stop.failure)) },
     { turn, salvage: stop },
     [
       ...events,
@@ -152,7 +153,7 @@ function restoreTools(state: RunState): { readonly state: RunState; readonly tel
   for (const name of back) delete withdrawn[name];
   const note = noteMessage(`Available again: ${back.join(', ')}.`);
   return {
-    state: { ...state, withdrawn, messages: [...state.messages, note] },
+    state: { ...state, withdrawn, history: addMessages(state.history, note) },
     tellings: back.map((name) => ({ type: 'tool-restored', turn: state.turn + 1, name })),
   };
 }

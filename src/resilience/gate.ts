@@ -152,7 +152,8 @@ function queueUp(held: Held, options: EnterOptions): Promise<Entry> {
     });
     const look = (): void => {
       serve(held);
-      if (held.queue.has(waiter)) cancelTimer = held.clock.after(nextLookMs(held.clock, waiter), look);
+      if (!held.queue.has(waiter)) return;
+      if (!sendAway(held, waiter)) cancelTimer = held.clock.after(nextLookMs(held.clock, waiter), look);
     };
     held.queue.add(waiter);
     look();
@@ -166,19 +167,36 @@ function nextLookMs(clock: Clock, { startMs, maxPlaceWaitMs, maxBreakerWaitMs }:
   return Math.max(1, Math.min(...left, Math.max(maxPlaceWaitMs, maxBreakerWaitMs)));
 }
 
-/** Lets in whoever may, first come, first served, and sends away whoever has waited long enough. */
+/** Lets in whoever may, first come, first served. Where the first one may not, nobody behind him may. */
 function serve(held: Held): void {
-  const nowMs = held.clock.monotonicMs();
   for (const waiter of held.queue) {
     const entry = tryEnter(held);
     if (entry.type === 'admitted') {
       waiter.settle(entry);
       continue;
     }
-    const maxMs = entry.type === 'full' ? waiter.maxPlaceWaitMs : waiter.maxBreakerWaitMs;
-    if (nowMs - waiter.startMs >= maxMs) waiter.settle(entry);
+    // To wait for an open breaker may be shorter than to wait for a place: whoever does not want that goes at once.
+    if (entry.type === 'closed-off') for (const other of held.queue) leaveIfLate(held, other, entry);
+    break;
   }
   awaitProbeTime(held);
+}
+
+/** Whoever has waited long enough goes. Each waiter looks at his own time himself. */
+function sendAway(held: Held, waiter: Waiter): boolean {
+  const entry = tryEnter(held);
+  if (entry.type === 'admitted') {
+    waiter.settle(entry);
+    return true;
+  }
+  return leaveIfLate(held, waiter, entry);
+}
+
+function leaveIfLate(held: Held, waiter: Waiter, entry: Exclude<Entry, { type: 'admitted' }>): boolean {
+  const maxMs = entry.type === 'full' ? waiter.maxPlaceWaitMs : waiter.maxBreakerWaitMs;
+  if (held.clock.monotonicMs() - waiter.startMs < maxMs) return false;
+  waiter.settle(entry);
+  return true;
 }
 
 /** One timer for all who wait for an open breaker. */

@@ -29,7 +29,7 @@ function checkGatePolicy(policy: GatePolicy): GatePolicy {
   return policy;
 }
 
-const defaultGatePolicy: GatePolicy = { breaker: defaultBreakerPolicy, maxInFlight: 64 };
+const defaultGatePolicy: GatePolicy = { breaker: defaultBreakerPolicy, maxInFlight: 1024 };
 
 /** Gates of their own, for tests and for those who want to keep two kinds of work apart. */
 export function createGates(

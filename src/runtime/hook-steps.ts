@@ -1,6 +1,7 @@
 import type { Action } from '../agent/action.ts';
 import type { Answer, AttemptedCall, BrokenOff, MachineEvent } from '../agent/event.ts';
 import type { HookCall, HookPoint, HookVerdict, Moments } from '../agent/hook.ts';
+import { messagesOf } from '../agent/history.ts';
 import type { PersonRequest } from '../agent/run-outcome.ts';
 import type { CallState, RunState } from '../agent/state.ts';
 import type { ToolEnd } from '../agent/tool-call.ts';
@@ -25,7 +26,7 @@ interface BeforeModel {
 /** Once per turn, outside the retries: may change the request, answer in the model's place, or stop the run. */
 export async function beforeModel(performing: Performing, turn: number): Promise<BeforeModel> {
   const { parts, live } = performing;
-  const { messages } = live.state as RunState; // A model is only called by a run that has started.
+  const messages = messagesOf((live.state as RunState).history); // A model is only called by a run that has started.
   const tools = parts.registry.without(withdrawnNames(live.state as RunState)); // As above.
   const request = { messages, instructions: parts.instructions, tools };
   const verdict = await askHooks(

@@ -1,5 +1,6 @@
 import { describeOutput } from '../agent/output.ts';
 import { continueMessage } from '../agent/notes.ts';
+import { startHistory } from '../agent/history.ts';
 import type { Calling, RunState } from '../agent/state.ts';
 import type { Message } from '../model/message.ts';
 import type { Model, PartialResult } from '../model/model.ts';
@@ -38,8 +39,7 @@ export function createModelTurn(parts: AgentParts, live: LiveRun, asking: Asking
   const { turn } = calling;
   const state = live.state as RunState; // A call is only begun by a run that has started.
   const delivery = wantsDeltas(live) ? createDelivery((event) => deliver(live, calling, event)) : undefined;
-  const messages = messagesOf(state, asking);
-  const requests = parts.models.map((model) => requestOf(parts, { model, state, asking, messages }));
+  const requests = parts.models.map((model) => requestOf(parts, { model, state, asking }));
   const targets = parts.models.map((model, index) =>
     createModelTarget(model, {
       request: requests[index] as ModelRequest, // One per model.
@@ -61,23 +61,26 @@ function deliver(live: LiveRun, { turn, base }: Calling, event: { readonly type:
     publish(live, { type: 'reasoning-delta', turn, text: piece.text });
 }
 
-/** The conversation as it is, where there is nothing to add: it is never changed in place. */
-function messagesOf(state: RunState, { calling, injected, changes }: Asking): readonly Message[] {
-  const messages = changes.messages ?? state.messages;
-  if (injected.length === 0 && calling.base === '') return messages;
-  const more: Message[] = [...injected];
-  if (calling.base !== '') more.push({ role: 'assistant', content: calling.base }, continueMessage);
-  return [...messages, ...more];
+/** What is sent, in order. */
+function writeMessages(
+  { history }: RunState,
+  { calling, injected, changes }: Asking,
+  instructions: string,
+): readonly Message[] {
+  const system: readonly Message[] = instructions === '' ? [] : [{ role: 'system', content: instructions }];
+  const { settled, recent } = changes.messages === undefined ? history : startHistory(changes.messages);
+  const cutOff: readonly Message[] =
+    calling.base === '' ? [] : [{ role: 'assistant', content: calling.base }, continueMessage];
+  return [...system, ...settled, ...recent, ...injected, ...cutOff];
 }
 
 interface Writing {
   readonly model: Model;
   readonly state: RunState;
   readonly asking: Asking;
-  readonly messages: readonly Message[];
 }
 
-function requestOf(parts: AgentParts, { model, state, asking, messages }: Writing): ModelRequest {
+function requestOf(parts: AgentParts, { model, state, asking }: Writing): ModelRequest {
   const { output, registry, settings } = parts;
   const { changes, calling } = asking;
   const isNative = output !== undefined && asksNatively(model, registry.names.length > 0);
@@ -85,9 +88,14 @@ function requestOf(parts: AgentParts, { model, state, asking, messages }: Writin
   const instructions = [changes.instructions ?? parts.instructions, told]
     .filter((text) => text !== '')
     .join('\n\n');
+  let messages: readonly Message[] | undefined;
   const request: { -readonly [Key in keyof ModelRequest]: ModelRequest[Key] } = {
     ...settings,
-    messages: instructions === '' ? messages : [{ role: 'system', content: instructions }, ...messages],
+    // Written when somebody reads it: the cost of a turn must not grow with the run before a model asks for that.
+    get messages() {
+      messages ??= writeMessages(state, asking, instructions);
+      return messages;
+    },
   };
   if (registry.names.length > 0) {
     const left = registry.without(withdrawnNames(state));

@@ -1,3 +1,4 @@
+import { lastMessage } from '../../src/agent/history.ts';
 import type { RunConfig } from '../../src/agent/config.ts';
 import type { Answer, MachineEvent } from '../../src/agent/event.ts';
 import type { Moved } from '../../src/agent/moved.ts';
@@ -153,6 +154,6 @@ export function toldOf<Type extends RunEvent['type']>(
 }
 
 /** The text of a message. */
-export function lastText({ messages }: RunState): string {
-  return JSON.stringify(messages.at(-1)?.content ?? '');
+export function lastText({ history }: RunState): string {
+  return JSON.stringify(lastMessage(history)?.content ?? '');
 }

@@ -17,6 +17,7 @@ import type { Failure } from '../../src/errors/failure.ts';
 import type { Message } from '../../src/model/message.ts';
 import type { AttemptSituation, StepEnd } from '../../src/resilience/call-progress.ts';
 import { decideNext } from '../../src/resilience/decide.ts';
+import { kindOf } from '../../src/resilience/failure-kind.ts';
 import { emptyLedger } from '../../src/resilience/ledger.ts';
 import { retryPresets } from '../../src/resilience/retry-policy.ts';
 import { seededRandom } from '../../src/testing/seeded-random.ts';
@@ -263,11 +264,11 @@ function anyStep(world: World, state: RunState, situation: AttemptSituation): St
     ? createFailure('OUTPUT_TRUNCATED', { message: 'Cut off', context: { isInsideCall: happens(0.2) } })
     : anyFailure(world);
   const attempts = situation.tries + 1;
-  const sameCodeBefore = situation.codes[failure.code] ?? 0;
+  const sameKindBefore = situation.kinds[kindOf(failure)] ?? 0;
   const { leftMs, hasNextModel } = situation;
   const drawn = pick([0, 0.5, 0.99]);
   const decision = decideNext(
-    { failure, attempts, sameCodeBefore, leftMs, drawn, hasNextModel, spendRetry: () => happens(0.8) },
+    { failure, attempts, sameKindBefore, leftMs, drawn, hasNextModel, spendRetry: () => happens(0.8) },
     { retry: state.config.retry, fallBackOnFilter: happens(0.5) },
   );
   const failed = { ...ended, type: 'failure', failure, decision, canSplice: happens(0.2) } as const;

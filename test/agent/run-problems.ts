@@ -1,4 +1,5 @@
 import type { Answer } from '../../src/agent/event.ts';
+import { messagesOf } from '../../src/agent/history.ts';
 import type { RunState } from '../../src/agent/state.ts';
 import { findHistoryProblems } from '../../src/model/check-history.ts';
 import type { Message } from '../../src/model/message.ts';
@@ -67,13 +68,14 @@ function overBounds({ config, tallies, phase, ...state }: RunState): readonly st
 
 function badHistory({ before, moved }: Step): readonly string[] {
   const { state, actions } = moved;
-  const { messages, phase } = state;
+  const { history, phase } = state;
+  const messages = messagesOf(history);
   const problems = [...findHistoryProblems(messages)];
   if (messages.some(isEmpty)) problems.push('a message is empty');
   if (phase.type === 'calling-model' && messages.at(-1)?.role === 'assistant')
     problems.push('a model is asked to answer itself');
   const isShortened = actions.some(({ type, ...action }) => type === 'tell' && isCompaction(action));
-  const kept = before?.messages ?? [];
+  const kept = before === undefined ? [] : messagesOf(before.history);
   if (!isShortened && kept.some((message, index) => messages[index] !== message))
     problems.push('a message was lost');
   return problems;
@@ -88,7 +90,8 @@ function isEmpty({ content }: Message): boolean {
 }
 
 function falseSuccess({ event, moved }: Step): readonly string[] {
-  const { phase, config, messages } = moved.state;
+  const { phase, config, history } = moved.state;
+  const messages = messagesOf(history);
   if (phase.type !== 'ended' || phase.end !== 'completed') return [];
   const problems: string[] = [];
   if (phase.text.trim() === '') problems.push('completed with nothing');

@@ -31,7 +31,7 @@ export interface NodeTransport extends Transport {
   readonly close: () => void;
 }
 
-const defaults = { maxSockets: 256, maxFreeSockets: 32, freeSocketTimeoutMs: 4000 } as const;
+const defaults = { maxSockets: 1024, maxFreeSockets: 256, freeSocketTimeoutMs: 4000 } as const;
 const maxKnownTargets = 256;
 
 /** Requests over `node:http` and `node:https` with connections that are kept alive. Every phase of one is visible. */

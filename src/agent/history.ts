@@ -1,0 +1,35 @@
+import type { Message } from '../model/message.ts';
+
+/**
+ * The conversation of a run. To add to a list is to copy it, and a long run would copy ever more: so the latest messages stand
+ * apart, and join the others from time to time.
+ */
+export interface History {
+  readonly settled: readonly Message[];
+  readonly recent: readonly Message[];
+}
+
+const maxRecent = 64;
+
+/** A conversation that begins with these. */
+export function startHistory(messages: readonly Message[]): History {
+  return { settled: messages, recent: [] };
+}
+
+/** The same, and these after it. */
+export function addMessages({ settled, recent }: History, ...messages: readonly Message[]): History {
+  const latest = [...recent, ...messages];
+  return latest.length <= maxRecent
+    ? { settled, recent: latest }
+    : { settled: [...settled, ...latest], recent: [] };
+}
+
+/** All of it, as a list. */
+export function messagesOf({ settled, recent }: History): readonly Message[] {
+  return recent.length === 0 ? settled : [...settled, ...recent];
+}
+
+/** The latest message, if there is one. */
+export function lastMessage({ settled, recent }: History): Message | undefined {
+  return recent.at(-1) ?? settled.at(-1);
+}
