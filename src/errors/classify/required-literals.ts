@@ -43,6 +43,9 @@ function readSequence(reader: Reader): Literals {
     run = '';
   };
   while (reader.at < reader.source.length && !'|)'.includes(reader.source.charAt(reader.at))) {
+    const plain = readPlain(reader);
+    run += plain;
+    if (plain !== '') continue;
     const atom = readAtom(reader);
     if (atom.type === 'nothing') continue;
     const { min, max } = readQuantifier(reader);
@@ -53,6 +56,16 @@ function readSequence(reader: Reader): Literals {
   }
   endRun();
   return best(found);
+}
+
+/** Characters that mean themselves, at once, for most are such: not the last one where a quantifier follows it. */
+const plainRun = /[^\\^$.*+?()[\]{}|]+(?![*+?{])/y;
+
+function readPlain(reader: Reader): string {
+  plainRun.lastIndex = reader.at;
+  const plain = plainRun.exec(reader.source)?.[0] ?? '';
+  reader.at += plain.length;
+  return plain;
 }
 
 /** Of several that must all occur, the one that selects best: long texts, few of them. */
@@ -108,9 +121,12 @@ function readEscape(reader: Reader): Atom {
   return /[\w]/.test(character) ? { type: 'anything' } : { type: 'character', character };
 }
 
+const once = { min: 1, max: 1 } as const;
+
 function readQuantifier(reader: Reader): { readonly min: number; readonly max: number } {
+  if (!'?*+{'.includes(reader.source.charAt(reader.at))) return once;
   const quantifier = /^(?:[?*+]|\{(\d+)(,?)(\d*)\})\??/.exec(reader.source.slice(reader.at, reader.at + 20));
-  if (quantifier === null) return { min: 1, max: 1 };
+  if (quantifier === null) return once;
   reader.at += quantifier[0].length;
   const [whole, min = ''] = quantifier;
   if (whole.startsWith('?')) return { min: 0, max: 1 };

@@ -1,12 +1,12 @@
 // Table: sentences about credentials and rights. The first match wins.
 
 import { phrases } from './phrases.ts';
-import type { WordingRule } from './verdict.ts';
+import type { Phrases } from './phrases.ts';
 
 /** The account itself is shut out; stands before moderation, whose words a ban borrows. */
 // prettier-ignore
-export const bannedWording: readonly WordingRule[] = [
-  ...phrases({ code: 'PERMISSION_DENIED', overrides: true }, [
+export const bannedWording: readonly Phrases[] = [
+  phrases({ code: 'PERMISSION_DENIED', overrides: true }, () => [
     [/access was terminated/, 'Your access was terminated due to violation of our policies.'],
     [/can only be used (?:from|with|in|by)/, 'This key can only be used with coding agents such as Kimi CLI.'],
     [/operation not allowed/, 'Operation not allowed'],
@@ -32,8 +32,8 @@ export const bannedWording: readonly WordingRule[] = [
 
 /** The act is forbidden, whoever asks with whatever key. */
 // prettier-ignore
-export const permissionWording: readonly WordingRule[] = [
-  ...phrases({ code: 'PERMISSION_DENIED', overrides: true }, [
+export const permissionWording: readonly Phrases[] = [
+  phrases({ code: 'PERMISSION_DENIED', overrides: true }, () => [
     [/(?:location|country|region|territory|area)s?(?: \w+){0,4} (?:is |are )?not (?:currently )?(?:supported|allowed|available|served)/, 'User location is not supported for the API use.'],
     [/not (?:supported|available|allowed) in (?:your|this|the) (?:country|region|location|area)/, 'Claude is not available in your country.'],
     [/unsupported.{0,6}(?:country|region|location)/, 'Unsupported region: HK'],
@@ -73,8 +73,8 @@ export const permissionWording: readonly WordingRule[] = [
 
 /** Refusals in words so common that an unknown model or a bad key may use them too. */
 // prettier-ignore
-export const softPermissionWording: readonly WordingRule[] = [
-  ...phrases({ code: 'PERMISSION_DENIED' }, [
+export const softPermissionWording: readonly Phrases[] = [
+  phrases({ code: 'PERMISSION_DENIED' }, () => [
     [/do(?:es)? not have (?:\w+ ){0,4}access/, 'Project `proj_demo` does not have access to model `gpt-4o`.'],
     [/dont have access/, "You don't have access to gpt-5-pro yet."],
     [/access denied/, 'Access denied.'],
@@ -101,8 +101,8 @@ export const softPermissionWording: readonly WordingRule[] = [
 
 /** The credential itself. */
 // prettier-ignore
-export const authWording: readonly WordingRule[] = [
-  ...phrases({ code: 'AUTHENTICATION_ERROR', overrides: true }, [
+export const authWording: readonly Phrases[] = [
+  phrases({ code: 'AUTHENTICATION_ERROR', overrides: true }, () => [
     [/(?:api.?key|x-api-key|access key|api token|credential|bearer token|access token)s?(?: \S+){0,6}? (?:is|are|was|has|not|cannot|were)(?: \w+)? ?(?:invalid|incorrect|expired|revoked|not valid|not found|missing|wrong|leaked|disabled|deleted|malformed|reported as leaked|inactive|not supported by this api|set)\b/, 'Your API key was reported as leaked. Please use another API key.'],
     [/\b(?:your|the|this|auth\w{0,12}|provided|given|supplied|jwt|login) (?:\w+ )?(?:token|key) (?:is|was|has)(?: been)? (?:invalid|incorrect|expired|revoked|leaked|disabled|inactive)\b/, 'Your token has been revoked.'],
     [/(?:invalid|incorrect|wrong|missing|expired|bad|no|unknown|malformed|revoked|illegal) (?:or (?:missing|expired|invalid) )?(?:x-)?(?:api.?key|access.?key|api.?token|access token|subscription key|bearer token|auth(?:entication|orization)?(?: \w+)? ?(?:token|credentials?|header|key)?|credentials|signature (?!in)|security token|authentication|secret key)\b/, 'Incorrect API key provided: sk-...abcd. You can find your API key in the dashboard.'],

@@ -1,11 +1,11 @@
 // Table: single words that decide only where nothing else does. The first match wins.
 
 import { phrases } from './phrases.ts';
-import type { WordingRule } from './verdict.ts';
+import type { Phrases } from './phrases.ts';
 
 // prettier-ignore
-export const faintWording: readonly WordingRule[] = [
-  ...phrases({ code: 'CONTENT_FILTERED' }, [
+export const faintWording: readonly Phrases[] = [
+  phrases({ code: 'CONTENT_FILTERED' }, () => [
     [/\bfiltered\b/, 'Oops, your response got filtered.'],
     [/\bcensor/, 'The text was censored.'],
     [/\bharmful\b/, 'That looks harmful.'],
@@ -13,14 +13,14 @@ export const faintWording: readonly WordingRule[] = [
     [/\bguardrail/, 'A guardrail stepped in.'],
     [/\bnsfw\b/, 'NSFW, sorry.'],
   ]),
-  ...phrases({ code: 'TIMEOUT' }, [
+  phrases({ code: 'TIMEOUT' }, () => [
     [/\bstalled\b/, 'The upstream stalled.'],
     [/\bno progress\b/, 'There was no progress.'],
     [/\bdeadline\b/, 'The deadline passed.'],
     [/\btoo slow\b/, 'It was too slow.'],
     [/\btimer\b/, 'The timer fired.'],
   ]),
-  ...phrases({ code: 'INVALID_RESPONSE' }, [
+  phrases({ code: 'INVALID_RESPONSE' }, () => [
     [/without sending any/, 'request ended without sending any chunks'],
     [/returned nothing/, 'The model returned nothing.'],
     [/no (?:chunks|data|tokens|events)\b/, 'We got no tokens.'],
@@ -31,7 +31,7 @@ export const faintWording: readonly WordingRule[] = [
     [/not (?:a )?valid (?:response|answer|output)/, 'That is not a valid answer.'],
     [/\bgarbled\b/, 'The reply came garbled.'],
   ]),
-  ...phrases({ code: 'NETWORK_ERROR' }, [
+  phrases({ code: 'NETWORK_ERROR' }, () => [
     [/\bsocket\b/, 'The socket went away.'],
     [/\bconnection\b/, 'Trouble with the connection.'],
     [/\bnetwork\b/, 'The network had a hiccup.'],
@@ -44,7 +44,7 @@ export const faintWording: readonly WordingRule[] = [
     [/not reachable/, 'The host is not reachable.'],
     [/\bhostname\b/, 'Odd hostname.'],
   ]),
-  ...phrases({ code: 'QUOTA_EXCEEDED' }, [
+  phrases({ code: 'QUOTA_EXCEEDED' }, () => [
     [/(?:\blimit|\bquota|\busage).{0,80}(?:upgrade|\bplan\b|month|subscri|billing|credit|wait until|resets? (?:at|on))/, 'You have reached your chat messages limit. Upgrade, or wait until 21 April.'],
     [/\bbilling\b/, 'Have a look at your billing page.'],
     [/\bcredits?\b/, 'This costs credits.'],
@@ -52,20 +52,20 @@ export const faintWording: readonly WordingRule[] = [
     [/\bsubscription\b/, 'Your subscription has lapsed.'],
     [/\bbalance\b/, 'Have a look at your balance.'],
   ]),
-  ...phrases({ code: 'RATE_LIMITED' }, [
+  phrases({ code: 'RATE_LIMITED' }, () => [
     [/\blimit (?:has been |was |is )?(?:reached|exceeded|hit)\b/, 'Message limit reached.'],
     [/too (?:frequent|fast)/, 'You are going too fast.'],
   ]),
-  ...phrases({ code: 'CONTEXT_LENGTH_EXCEEDED' }, [
+  phrases({ code: 'CONTEXT_LENGTH_EXCEEDED' }, () => [
     [/\btoo long\b/, 'The history is too long.'],
     [/too many tokens/, 'That is too many tokens.'],
     [/context (?:window|length)/, 'Mind the context window.'],
     [/exceeds.{0,40}tokens/, 'This exceeds 4096 tokens.'],
   ]),
-  ...phrases({ code: 'MODEL_NOT_FOUND' }, [
+  phrases({ code: 'MODEL_NOT_FOUND' }, () => [
     [/\bmodel (?:\S+ ){0,2}(?:is )?(?:unavailable|missing|invalid)\b/, 'The model x-1 is missing.'],
   ]),
-  ...phrases({ code: 'PERMISSION_DENIED' }, [
+  phrases({ code: 'PERMISSION_DENIED' }, () => [
     [/\bdenied\b/, 'It was denied.'],
     [/\bnot allowed\b/, 'That is not allowed.'],
     [/\bnot permitted\b/, 'Sorry, not permitted.'],
@@ -75,21 +75,21 @@ export const faintWording: readonly WordingRule[] = [
     [/\bsuspended\b/, 'Suspended until further notice.'],
     [/\bblocked\b/, 'Blocked, sorry.'],
   ]),
-  ...phrases({ code: 'AUTHENTICATION_ERROR' }, [
+  phrases({ code: 'AUTHENTICATION_ERROR' }, () => [
     [/\bapi.?key\b/, 'Something with the API key.'],
     [/\bcredentials?\b/, 'Something about the credentials.'],
     [/\blog ?in\b/, 'Log in first.'],
     [/\bsign in\b/, 'Sign in first.'],
     [/\bauth(?:entication|orization)?\b/, 'Auth did not work.'],
   ]),
-  ...phrases({ code: 'OVERLOADED' }, [
+  phrases({ code: 'OVERLOADED' }, () => [
     [/\bunavailable\b/, 'Unavailable right now.'],
     [/\bcapacity\b/, 'There is little capacity left.'],
     [/\bbusy\b/, 'All lines are busy.'],
     [/try again later/, 'Sorry, try again later.'],
     [/\bmaintenance\b/, 'Down for maintenance.'],
   ]),
-  ...phrases({ code: 'SERVER_ERROR' }, [
+  phrases({ code: 'SERVER_ERROR' }, () => [
     [/(?:error|status|code)\W{1,3}5\d\d\b/, 'unknown error, 520'],
     [/\bcrash/, 'The worker crashed.'],
     [/\bpanic\b/, 'The backend hit a panic.'],
@@ -97,7 +97,7 @@ export const faintWording: readonly WordingRule[] = [
     [/experiencing issues/, 'We are experiencing issues.'],
     [/\boutage\b/, 'There is an outage.'],
   ]),
-  ...phrases({ code: 'INVALID_REQUEST' }, [
+  phrases({ code: 'INVALID_REQUEST' }, () => [
     [/\binvalid\b/, 'That was invalid.'],
     [/\bmust\b/, 'You must not do this.'],
     [/\brequired\b/, 'More is required.'],

@@ -1,15 +1,15 @@
 // Table: sentences about money, allowances and load. The first match wins.
 
 import { phrases } from './phrases.ts';
-import type { WordingRule } from './verdict.ts';
+import type { Phrases } from './phrases.ts';
 
 /** Money, credits, plan windows. They beat coarser codes: providers answer billing under 400, 401, 403, 412, 429 and 500. */
 // prettier-ignore
-export const quotaWording: readonly WordingRule[] = [
-  ...phrases({ code: 'RATE_LIMITED', overrides: true }, [
+export const quotaWording: readonly Phrases[] = [
+  phrases({ code: 'RATE_LIMITED', overrides: true }, () => [
     [/limit reached.{0,60}\bhourly\b/, 'Rate limit reached. You reached free usage limit (reset hourly).'],
   ]),
-  ...phrases({ code: 'QUOTA_EXCEEDED', overrides: true }, [
+  phrases({ code: 'QUOTA_EXCEEDED', overrides: true }, () => [
     [/\b(?:insufficient|not enough|no|low) (?:account )?(?:balance|funds)\b/, 'Insufficient Balance'],
     [/balance is (?:insufficient|too low|not enough)/, 'Your account balance is not enough to run this request.'],
     [/insufficient_balance/, 'error_code: insufficient_balance'],
@@ -62,8 +62,8 @@ export const quotaWording: readonly WordingRule[] = [
 
 /** Words of billing that also occur as advice beside a rate limit. */
 // prettier-ignore
-export const billingWording: readonly WordingRule[] = [
-  ...phrases({ code: 'QUOTA_EXCEEDED' }, [
+export const billingWording: readonly Phrases[] = [
+  phrases({ code: 'QUOTA_EXCEEDED' }, () => [
     [/quota (?:limit )?exceeded/, 'Quota exceeded for this subscription.'],
     [/exceeded (?:\w+ ){0,3}quota/, 'You have exceeded your assigned inference quota.'],
     [/check your plan and billing/, 'Access is paused: check your plan and billing.'],
@@ -88,8 +88,8 @@ export const billingWording: readonly WordingRule[] = [
 
 /** Rates, said so plainly that advice to pay for more does not matter. */
 // prettier-ignore
-export const plainRateWording: readonly WordingRule[] = [
-  ...phrases({ code: 'RATE_LIMITED' }, [
+export const plainRateWording: readonly Phrases[] = [
+  phrases({ code: 'RATE_LIMITED' }, () => [
     [/rate limit (?:reached|exceeded|hit)/, 'Rate limit reached for requests per min. Please add a payment method to increase your rate limit.'],
     [/(?:reached|exceeded|exceed|hit) (?:\w+ ){0,4}rate.?limit/, "You have exceeded your organization's rate limit. Add a payment method to raise it."],
   ]),
@@ -97,8 +97,8 @@ export const plainRateWording: readonly WordingRule[] = [
 
 /** Rates and concurrency: they refill by themselves. */
 // prettier-ignore
-export const rateWording: readonly WordingRule[] = [
-  ...phrases({ code: 'RATE_LIMITED' }, [
+export const rateWording: readonly Phrases[] = [
+  phrases({ code: 'RATE_LIMITED' }, () => [
     [/rate.?limit/, 'Rate limit reached for requests per minute (RPM): Limit 3, Used 3, Requested 1.'],
     [/too many requests/, 'Too Many Requests'],
     [/(?:token|call|request)s? (?:rate|quota)/, 'Requests have exceeded the call rate of your current S0 pricing tier.'],
@@ -129,8 +129,8 @@ export const rateWording: readonly WordingRule[] = [
 
 /** The provider's own load. */
 // prettier-ignore
-export const overloadWording: readonly WordingRule[] = [
-  ...phrases({ code: 'OVERLOADED', overrides: true }, [
+export const overloadWording: readonly Phrases[] = [
+  phrases({ code: 'OVERLOADED', overrides: true }, () => [
     [/\boverload/, 'Overloaded'],
     [/capacity is (?:currently )?(?:insufficient|not available)/, 'Flex processing capacity is currently insufficient. You were not charged.'],
     [/reset reason: overflow/, 'upstream connect error or disconnect/reset before headers. reset reason: overflow'],
@@ -144,7 +144,7 @@ export const overloadWording: readonly WordingRule[] = [
     [/serving capacity/, 'Not enough serving capacity for this model right now.'],
     [/worker .{0,20}limit reached/, 'ResourceExhausted: Worker local total request limit reached (33/32)'],
   ]),
-  ...phrases({ code: 'OVERLOADED' }, [
+  phrases({ code: 'OVERLOADED' }, () => [
     [/too many connections/, 'Too many connections, please wait before trying again.'],
     [/(?:temporarily|currently|is) unavailable(?! (?:in your|for your|to|on your|now))/, 'The model is temporarily unavailable. Please retry.'],
     [/server (?:is )?temporarily limiting/, 'Server is temporarily limiting requests (not your usage limit)'],
@@ -158,8 +158,8 @@ export const overloadWording: readonly WordingRule[] = [
 
 /** Cold starts. */
 // prettier-ignore
-export const loadingWording: readonly WordingRule[] = [
-  ...phrases({ code: 'MODEL_LOADING', overrides: true }, [
+export const loadingWording: readonly Phrases[] = [
+  phrases({ code: 'MODEL_LOADING', overrides: true }, () => [
     [/(?<!error |failed |while )\bloading model\b/, 'Loading model'],
     [/is currently loading/, 'Model bigcode/starcoder is currently loading'],
     [/model(?: \S+)? is (?:currently |still |being )?(?:loading|starting|warming|initiali[sz]ing)/, 'The model is still initializing, please retry.'],

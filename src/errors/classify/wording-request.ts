@@ -1,12 +1,12 @@
 // Table: sentences about the request itself: tool calls, content, length, size, model, parameters. The first match wins.
 
 import { phrases } from './phrases.ts';
-import type { WordingRule } from './verdict.ts';
+import type { Phrases } from './phrases.ts';
 
 /** Calls and results that do not pair are broken history; a call the model garbled may come out well next time. */
 // prettier-ignore
-export const toolWording: readonly WordingRule[] = [
-  ...phrases({ code: 'TOOL_CALL_INVALID', retryable: false, overrides: true }, [
+export const toolWording: readonly Phrases[] = [
+  phrases({ code: 'TOOL_CALL_INVALID', retryable: false, overrides: true }, () => [
     [/tool_use.{0,40}(?:ids? )?(?:were |was )?(?:found )?without.{0,20}tool_result/, 'messages.2: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_01.'],
     [/tool_result.{0,60}(?:must have|corresponding|without|immediately after)/, 'messages.4: `tool_result` blocks must have a matching `tool_use` block before them'],
     [/unexpected tool_use_id/, 'messages.3.content.0: unexpected `tool_use_id` found: toolu_02'],
@@ -40,7 +40,7 @@ export const toolWording: readonly WordingRule[] = [
     [/tool call and (?:its )?(?:result|response)/, 'invalid params, tool call and result not match (2013)'],
     [/tool call result does not follow/, 'invalid params, tool call result does not follow tool call (2013)'],
   ]),
-  ...phrases({ code: 'TOOL_CALL_INVALID', overrides: true }, [
+  phrases({ code: 'TOOL_CALL_INVALID', overrides: true }, () => [
     [/malformed (?:function|tool).?call/, 'Malformed function call: print(default_api.search())'],
     [/failed to (?:call a function|parse (?:tool|function|xml)|generate (?:a )?(?:valid )?(?:tool|function))/, "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details."],
     [/(?:error|failed) parsing tool.?call/, 'error parsing tool call: raw=\'{"city":\', err=unexpected end of JSON input'],
@@ -65,15 +65,15 @@ export const toolWording: readonly WordingRule[] = [
 
 /** A parameter named by the provider as wrong. Stands before all that its name might remind of: 'Unknown parameter: safety_settings'. */
 // prettier-ignore
-export const complaintWording: readonly WordingRule[] = [
-  ...phrases({ code: 'INVALID_RESPONSE', overrides: true }, [
+export const complaintWording: readonly Phrases[] = [
+  phrases({ code: 'INVALID_RESPONSE', overrides: true }, () => [
     [/no valid response generated/, 'no valid response generated'],
   ]),
-  ...phrases({ code: 'MODEL_NOT_FOUND', overrides: true }, [
+  phrases({ code: 'MODEL_NOT_FOUND', overrides: true }, () => [
     [/is not a valid model\b/, 'overload-1 is not a valid model ID'],
     [/\bunknown model\b/, 'invalid params, unknown model demo-9 (2013)'],
   ]),
-  ...phrases({ code: 'INVALID_REQUEST', overrides: true }, [
+  phrases({ code: 'INVALID_REQUEST', overrides: true }, () => [
     [/(?:unknown|unsupported|unrecognized|unexpected) (?:request )?(?:parameter|argument|field|property|keyword|option)s?\b|invalid (?:option|proxy url|base url)/, "Unrecognized request argument supplied: moderation"],
     [/invalid value(?:: | at | for )/, "Invalid value: 'unsafe'. Supported values are: 'low' and 'high'."],
     [/must not be empty|unexpected endpoint or method/, 'Invalid prompt: messages must not be empty'],
@@ -88,8 +88,8 @@ export const complaintWording: readonly WordingRule[] = [
 
 /** What was blocked for its content. */
 // prettier-ignore
-export const contentWording: readonly WordingRule[] = [
-  ...phrases({ code: 'CONTENT_FILTERED', overrides: true }, [
+export const contentWording: readonly Phrases[] = [
+  phrases({ code: 'CONTENT_FILTERED', overrides: true }, () => [
     [/content.(?:filter|management polic|polic(?:y|ies) violat|moderation|exists risk)/, 'The prompt was stopped by the Azure content filter.'],
     [/filtered due to/, 'The response was filtered due to the prompt triggering our content management policy.'],
     [/(?:response|output|prompt|content) was filtered/, 'The generated output was filtered.'],
@@ -128,8 +128,8 @@ export const contentWording: readonly WordingRule[] = [
 
 /** Only the output parameter is wrong: nothing to compact. Stands behind the window's own phrases, whose words it borrows. */
 // prettier-ignore
-export const outputParameterWording: readonly WordingRule[] = [
-  ...phrases({ code: 'INVALID_REQUEST', overrides: true }, [
+export const outputParameterWording: readonly Phrases[] = [
+  phrases({ code: 'INVALID_REQUEST', overrides: true }, () => [
     [/max(?:_completion|_output)?_?.?tokens?:? (?:must be|should be|cannot|is too large|\d+ ?>|exceeds? the (?:maximum|model)|to be)/, 'max_completion_tokens must be at least 1'],
     [/maximum allowed number of output tokens/, 'max_tokens: 100000 > 8192, which is the maximum allowed number of output tokens'],
     [/max(?:imum)? output (?:tokens?|for)|the maximum output/, 'max tokens must be at most 4096, the maximum output for this model.'],
@@ -144,8 +144,8 @@ export const outputParameterWording: readonly WordingRule[] = [
 
 /** The window, in the words of each engine. */
 // prettier-ignore
-export const contextWording: readonly WordingRule[] = [
-  ...phrases({ code: 'CONTEXT_LENGTH_EXCEEDED', overrides: true }, [
+export const contextWording: readonly Phrases[] = [
+  phrases({ code: 'CONTEXT_LENGTH_EXCEEDED', overrides: true }, () => [
     [/prompt (?:length|token count|tokens?).{0,60}exceed/, 'Prompt length 9001 exceeds the limit of 8192'],
     [/(?:maximum|max) (?:prompt|input) (?:length|tokens?|token count)/, "This model's maximum prompt length is 131072 but the request contains 140000 tokens."],
     [/(?:prompt|input|context|conversation|messages?|text|tokens?)(?: \w+){0,3} too long/, 'The conversation is too long, please start a new one.'],
@@ -187,8 +187,8 @@ export const contextWording: readonly WordingRule[] = [
 
 /** Bytes, pictures and files, and one request that no rate window can ever hold. */
 // prettier-ignore
-export const sizeWording: readonly WordingRule[] = [
-  ...phrases({ code: 'REQUEST_TOO_LARGE', overrides: true }, [
+export const sizeWording: readonly Phrases[] = [
+  phrases({ code: 'REQUEST_TOO_LARGE', overrides: true }, () => [
     [/request too large for model/, 'Request too large for model `llama-3.1-8b` on tokens per minute (TPM): Limit 6000, Requested 9855'],
     [/request (?:\w+ ){0,3}(?:exceeds|larger than) the maximum (?:usage )?size(?! allowed during)/, 'Your request is larger than the maximum usage size.'],
     [/(?:request|payload|body|entity|file|image|document|attachment|audio|video|content)(?: \w+){0,3} (?:is )?too (?:large|big)/, '413 Request Entity Too Large'],
@@ -215,8 +215,8 @@ export const sizeWording: readonly WordingRule[] = [
 
 /** Unknown or retired models. */
 // prettier-ignore
-export const modelWording: readonly WordingRule[] = [
-  ...phrases({ code: 'MODEL_NOT_FOUND' }, [
+export const modelWording: readonly Phrases[] = [
+  phrases({ code: 'MODEL_NOT_FOUND' }, () => [
     [/\b(?:model|deployment|endpoint)s?\b[:/]? ?(?:[^{.]|\.(?! )){0,80}?(?:does not exist|doesnt exist|do(?:es)? not exist|not exist\b|(?:was |is |were |could )?not (?:be )?found|no longer (?:available|supported|exists)|(?:has been|is|was) (?:decommissioned|deprecated|retired|removed|shut down|sunset|discontinued)|is not (?:a valid model|available|supported(?! (?:for|with|when|in combination))|served|registered|deployed|enabled)|isnt available|unavailable for|not a supported model)/, 'The model `gpt-5.2-proo` does not exist or you do not have access to it.'],
     [/(?:unknown|invalid|unsupported|no such|non-serverless|unrecognized|not found the|unrecognised) model/, 'Unknown Model, please check the model code.'],
     [/model.{0,60}end of (?:its )?life/, 'This model version has reached the end of its life.'],
@@ -241,8 +241,8 @@ export const modelWording: readonly WordingRule[] = [
 
 /** What must change in the request, or what failed at the other side, said so clearly that a wrapper's words do not matter. */
 // prettier-ignore
-export const clearParameterWording: readonly WordingRule[] = [
-  ...phrases({ code: 'INVALID_REQUEST', overrides: true }, [
+export const clearParameterWording: readonly Phrases[] = [
+  phrases({ code: 'INVALID_REQUEST', overrides: true }, () => [
     [/parse the json body of your request/, 'We could not parse the JSON body of your request.'],
     [/array too long/, "Invalid 'tools': array too long. Expected an array with maximum length 128"],
     [/should be with role/, "First content should be with role 'user', got model"],
@@ -278,7 +278,7 @@ export const clearParameterWording: readonly WordingRule[] = [
     [/no endpoints found that support/, 'No endpoints found that support tool use.'],
     [/input_schema does not support/, 'tools.0.custom: input_schema does not support oneOf, allOf, or anyOf at the top level'],
   ]),
-  ...phrases({ code: 'SERVER_ERROR', overrides: true }, [
+  phrases({ code: 'SERVER_ERROR', overrides: true }, () => [
     [/failed to get response from provider/, 'Failed to get response from provider'],
     [/error was encountered while running the model|post predict:/, 'an error was encountered while running the model: unexpected EOF'],
     [/model has (?:unloaded or )?crashed/, 'The model has crashed without additional information. (Exit code: 6)'],
@@ -289,8 +289,8 @@ export const clearParameterWording: readonly WordingRule[] = [
 
 /** What must change in the request, where nothing more telling is said. */
 // prettier-ignore
-export const parameterWording: readonly WordingRule[] = [
-  ...phrases({ code: 'INVALID_REQUEST' }, [
+export const parameterWording: readonly Phrases[] = [
+  phrases({ code: 'INVALID_REQUEST' }, () => [
     [/(?:unsupported|unknown|invalid|unrecognized|unexpected|missing|required|extra|additional)(?: \w+)? (?:parameter|argument|field|property|value|key|keyword|name|input|param|schema|json payload|request argument|type)s?\b/, 'Unsupported parameter: temperature is not supported with this model.'],
     [/is not permitted/, "Property 'cache_salt' is not permitted."],
     [/must be (?:set|one of|a|an|less|greater|at least|at most|provided|followed|passed|between|non-?empty|unique|in|of)\b/, "'temperature' must be between 0 and 2."],

@@ -1,12 +1,12 @@
 // Table: sentences about connections, timers and answers that cannot be read. The first match wins.
 
 import { phrases } from './phrases.ts';
-import type { WordingRule } from './verdict.ts';
+import type { Phrases } from './phrases.ts';
 
 /** Sentences that say where in the connection it broke, so clearly that no code around them counts. */
 // prettier-ignore
-export const brokenWording: readonly WordingRule[] = [
-  ...phrases({ code: 'INVALID_RESPONSE', overrides: true }, [
+export const brokenWording: readonly Phrases[] = [
+  phrases({ code: 'INVALID_RESPONSE', overrides: true }, () => [
     [/unexpected (?:token|string in json|number in json|end of json|non-whitespace|identifier)\b/, 'Unexpected token < in JSON at position 0'],
     [/is not valid json(?:$| \|)/, '"[object Object]" is not valid JSON'],
     [/json parse error/, 'SyntaxError: JSON Parse error: Unterminated string'],
@@ -20,28 +20,28 @@ export const brokenWording: readonly WordingRule[] = [
     [/could not parse llm output/, 'OutputParserException: Could not parse LLM output'],
     [/kind: decode|expected value.{0,20}line:? \d/, 'reqwest::Error { kind: Decode, source: Error("expected value", line: 1, column: 1) }'],
   ]),
-  ...phrases({ code: 'NETWORK_ERROR', retryable: false, overrides: true }, [
+  phrases({ code: 'NETWORK_ERROR', retryable: false, overrides: true }, () => [
     [/wrong version number/, 'write EPROTO error:0A00010B:SSL routines:ssl3_get_record:wrong version number'],
     [/invalid peer certificate|unknownissuer|err_cert_/, 'client error (Connect): invalid peer certificate: UnknownIssuer'],
     [/connect tunnel failed|tunnel connection failed/, 'curl: (56) CONNECT tunnel failed, response 403'],
     [/proxy response \(407\)/, 'Proxy response (407) !== 200 when HTTP Tunneling'],
     [/proxy authentication required/, 'Tunnel connection failed: 407 Proxy Authentication Required'],
   ]),
-  ...phrases({ code: 'NETWORK_ERROR', overrides: true }, [
+  phrases({ code: 'NETWORK_ERROR', overrides: true }, () => [
     [/error sending request/, 'stream disconnected before completion: error sending request for url'],
     [/header parser received no bytes|prematurely closed before response/, 'java.io.IOException: HTTP/1.1 header parser received no bytes'],
     [/proxy response \((?!407)/, 'Proxy response (502) !== 200 when HTTP Tunneling'],
   ]),
-  ...phrases({ code: 'CANCELLED', overrides: true }, [
+  phrases({ code: 'CANCELLED', overrides: true }, () => [
     [/nsurlerrordomain code=-999/, 'Error Domain=NSURLErrorDomain Code=-999 "cancelled"'],
   ]),
-  ...phrases({ code: 'TIMEOUT', overrides: true }, [
+  phrases({ code: 'TIMEOUT', overrides: true }, () => [
     [/(?:body|headers|connect) timeout error/, 'terminated: Body Timeout Error'],
     [/aborted due to timeout/, 'The operation was aborted due to timeout'],
     [/(?:^|\| )(?:\w{0,40}error: )?request timed out\b/, 'Request timed out.'],
     [/timeout of \d+ ?ms exceeded/, 'AxiosError: timeout of 5000ms exceeded'],
   ]),
-  ...phrases({ code: 'STREAM_INTERRUPTED', overrides: true }, [
+  phrases({ code: 'STREAM_INTERRUPTED', overrides: true }, () => [
     [/(?:^|[:|] )terminated(?:$| (?!by|due|:))/, 'TypeError: terminated'],
     [/premature close/, 'Invalid response body while trying to fetch https://api.example.com/v1/chat: Premature close'],
     [/incomplete (?:chunked )?read/, 'httpcore: incomplete chunked read'],
@@ -59,8 +59,8 @@ export const brokenWording: readonly WordingRule[] = [
 
 /** Timers. They stand before cancellation, for a timer aborts too. */
 // prettier-ignore
-export const timeoutWording: readonly WordingRule[] = [
-  ...phrases({ code: 'TIMEOUT' }, [
+export const timeoutWording: readonly Phrases[] = [
+  phrases({ code: 'TIMEOUT' }, () => [
     [/context deadline exceeded/, 'Post "https://api.example.com/v1/chat": context deadline exceeded'],
     [/deadline (?:of \S+ )?exceeded/, 'Deadline of 600.0s exceeded while calling target function'],
     [/deadline expired/, 'Deadline expired before operation could complete.'],
@@ -80,8 +80,8 @@ export const timeoutWording: readonly WordingRule[] = [
 ];
 
 // prettier-ignore
-export const cancelWording: readonly WordingRule[] = [
-  ...phrases({ code: 'CANCELLED' }, [
+export const cancelWording: readonly Phrases[] = [
+  phrases({ code: 'CANCELLED' }, () => [
     [/\b(?:request|operation|call|query|stream|generation|fetch|user)(?: \w+)? (?:was |has been |is )?(?:aborted|cancell?ed)\b/, 'Error: Request was aborted.'],
     [/\baborterror/, 'AbortError: BodyStreamBuffer was aborted'],
     [/context cancell?ed/, 'Post "https://api.example.com/v1/messages": context canceled'],
@@ -96,8 +96,8 @@ export const cancelWording: readonly WordingRule[] = [
 
 /** Cut after it began. */
 // prettier-ignore
-export const streamWording: readonly WordingRule[] = [
-  ...phrases({ code: 'STREAM_INTERRUPTED' }, [
+export const streamWording: readonly Phrases[] = [
+  phrases({ code: 'STREAM_INTERRUPTED' }, () => [
     [/\b(?:connection|stream|request|response|session|socket|upstream)(?: \w+){0,3} terminated\b/, 'The upstream connection was terminated'],
     [/premature (?:close|end)/, 'Premature end of Content-Length delimited message body (expected: 812; received: 400)'],
     [/incomplete (?:chunked read|read|stream|message)/, 'hyper: incomplete message'],
@@ -118,8 +118,8 @@ export const streamWording: readonly WordingRule[] = [
 
 /** Trust failures never heal by waiting. */
 // prettier-ignore
-export const networkWording: readonly WordingRule[] = [
-  ...phrases({ code: 'NETWORK_ERROR', retryable: false }, [
+export const networkWording: readonly Phrases[] = [
+  phrases({ code: 'NETWORK_ERROR', retryable: false }, () => [
     [/self.signed certificate/, 'self-signed certificate'],
     [/certificate.{0,30}(?:verify failed|verification|has expired|not trusted|unknown authority|chain|issuer|altnames)/, 'certificate verify failed: self-signed certificate in certificate chain'],
     [/certificate_verify_failed/, '[SSL: CERTIFICATE_VERIFY_FAILED] (_ssl.c:1006)'],
@@ -133,7 +133,7 @@ export const networkWording: readonly WordingRule[] = [
     [/unknown ca\b/, 'ssl3_read_bytes: tlsv1 alert unknown ca'],
     [/sslcertverificationerror/, "SSLCertVerificationError(1, 'hostname mismatch')"],
   ]),
-  ...phrases({ code: 'NETWORK_ERROR' }, [
+  phrases({ code: 'NETWORK_ERROR' }, () => [
     [/fetch failed/, 'TypeError: fetch failed'],
     [/failed to fetch/, 'TypeError: Failed to fetch'],
     [/networkerror when/, 'TypeError: NetworkError when attempting to fetch resource.'],
@@ -161,6 +161,8 @@ export const networkWording: readonly WordingRule[] = [
     [/did not get a response/, 'The request was sent but did not get a response.'],
     [/check your (?:internet|network) connection/, 'Please check your internet connection.'],
     [/request to failed, reason/, 'request to https://api.example.com/v1/chat failed, reason:'],
+  ]),
+  phrases({ code: 'NETWORK_ERROR' }, () => [
     [/name resolution/, '[Errno -3] Temporary failure in name resolution'],
     [/name or service not known/, '[Errno -2] Name or service not known'],
     [/nodename nor servname/, '[Errno 8] nodename nor servname provided, or not known'],
@@ -189,8 +191,8 @@ export const networkWording: readonly WordingRule[] = [
 
 /** Answers that cannot be read. */
 // prettier-ignore
-export const responseWording: readonly WordingRule[] = [
-  ...phrases({ code: 'INVALID_RESPONSE' }, [
+export const responseWording: readonly Phrases[] = [
+  phrases({ code: 'INVALID_RESPONSE' }, () => [
     [/unexpected (?:token|end of json|non-whitespace|character|identifier|eof)/, 'JSON.parse: unexpected character at line 1 column 1 of the JSON data'],
     [/is not valid json/, 'The reply is not valid JSON, it is a web page.'],
     [/json(?:decode)?error/, 'json.decoder.JSONDecodeError: Extra data: line 1 column 5 (char 4)'],
@@ -218,8 +220,8 @@ export const responseWording: readonly WordingRule[] = [
 
 /** A host without the memory: waiting does not help, whatever the status. */
 // prettier-ignore
-export const memoryWording: readonly WordingRule[] = [
-  ...phrases({ code: 'SERVER_ERROR', retryable: false, overrides: true }, [
+export const memoryWording: readonly Phrases[] = [
+  phrases({ code: 'SERVER_ERROR', retryable: false, overrides: true }, () => [
     [/requires more system memory/, 'model requires more system memory (5.0 GiB) than is available (3.9 GiB)'],
     [/out of memory/, 'CUDA out of memory. Tried to allocate 2.00 GiB.'],
     [/insufficient memory/, 'Insufficient memory for this model on the device.'],
@@ -237,8 +239,8 @@ export const memoryWording: readonly WordingRule[] = [
 
 /** A programming error of the client: nobody knows what it hides, and repeating it repeats it. */
 // prettier-ignore
-export const defectWording: readonly WordingRule[] = [
-  ...phrases({ code: 'UNKNOWN', overrides: true }, [
+export const defectWording: readonly Phrases[] = [
+  phrases({ code: 'UNKNOWN', overrides: true }, () => [
     [/cannot read propert(?:y|ies) of/, "TypeError: Cannot read properties of undefined (reading 'timeout')"],
     [/\w is not defined(?:$| \|)|\w is not a function\b/, 'ReferenceError: proxy is not defined'],
   ]),
@@ -246,22 +248,22 @@ export const defectWording: readonly WordingRule[] = [
 
 /** A service that is down says so even where it is named after keys or content: 'The content filtering system is down'. */
 // prettier-ignore
-export const outageWording: readonly WordingRule[] = [
-  ...phrases({ code: 'SERVER_ERROR', overrides: true }, [
+export const outageWording: readonly Phrases[] = [
+  phrases({ code: 'SERVER_ERROR', overrides: true }, () => [
     [/due to an internal (?:server )?error/, 'Could not validate credentials due to an internal error.'],
     [/(?:system|service|backend) is (?:currently )?down\b/, 'The content filtering system is down.'],
     [/llama_decode returned/, 'RuntimeError: llama_decode returned -3'],
     [/no healthy upstream|no server is available to handle|failure to get a peer|unable to determine ip address/, 'no healthy upstream'],
   ]),
-  ...phrases({ code: 'OVERLOADED', overrides: true }, [
+  phrases({ code: 'OVERLOADED', overrides: true }, () => [
     [/(?:system|service|backend) (?:is )?(?:temporarily|currently) unavailable/, 'The auth service is temporarily unavailable.'],
   ]),
 ];
 
 /** A gateway's client that never reached the provider, reported as a 5xx of its own. */
 // prettier-ignore
-export const unreachedWording: readonly WordingRule[] = [
-  ...phrases({ code: 'NETWORK_ERROR' }, [
+export const unreachedWording: readonly Phrases[] = [
+  phrases({ code: 'NETWORK_ERROR' }, () => [
     [/failed to connect to all addresses/, '503 failed to connect to all addresses; last error: No route to host'],
     [/no route to host/, 'upstream dial failed: no route to host'],
   ]),
@@ -269,14 +271,14 @@ export const unreachedWording: readonly WordingRule[] = [
 
 /** What a failing server says of itself. */
 // prettier-ignore
-export const serverWording: readonly WordingRule[] = [
-  ...phrases({ code: 'SERVER_ERROR', overrides: true }, [
+export const serverWording: readonly Phrases[] = [
+  phrases({ code: 'SERVER_ERROR', overrides: true }, () => [
     [/runner process (?:has terminated|no longer running)/, 'llama runner process has terminated: exit status 2'],
     [/engine (?:loop is not running|is dead|process failed)/, 'vllm: Engine loop is not running. Inspect the stacktrace to find the original error.'],
     [/enginedeaderror/, 'vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue.'],
     [/model has crashed/, 'The model has crashed without additional information. (Exit code: 6)'],
   ]),
-  ...phrases({ code: 'SERVER_ERROR' }, [
+  phrases({ code: 'SERVER_ERROR' }, () => [
     [/internal (?:server )?error/, 'Internal error encountered.'],
     [/server (?:had an |side )?error/, 'Request failed during generation: Server error: transport'],
     [/bad gateway/, 'Bad Gateway'],

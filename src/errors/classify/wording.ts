@@ -1,5 +1,7 @@
 import { lazy } from '../../base/lazy.ts';
 import type { Evidence } from './evidence.ts';
+import { rulesOf } from './phrases.ts';
+import type { Phrases } from './phrases.ts';
 import { createRuleIndex } from './rule-index.ts';
 import type { IndexedRule } from './rule-index.ts';
 import type { WordingRule } from './verdict.ts';
@@ -40,7 +42,7 @@ import {
 } from './wording-transport.ts';
 
 /** What a provider says about a request it has read. */
-const aboutRequests: readonly WordingRule[] = [
+const aboutRequests: readonly Phrases[] = [
   ...bannedWording,
   ...contentWording,
   ...sizeWording,
@@ -61,7 +63,7 @@ const aboutRequests: readonly WordingRule[] = [
 ];
 
 /** What stands between us and an answer. */
-const aboutTransport: readonly WordingRule[] = [
+const aboutTransport: readonly Phrases[] = [
   ...timeoutWording,
   ...cancelWording,
   ...streamWording,
@@ -94,7 +96,7 @@ const commonRules = {
     ...parameterWording,
     ...serverWording,
   ],
-} as const satisfies Record<string, readonly WordingRule[]>;
+} as const satisfies Record<string, readonly Phrases[]>;
 
 type Situation = keyof typeof commonRules;
 
@@ -117,7 +119,7 @@ const byProvider = new Map(
 const behindGateways = new Map(
   Object.entries(providerWording).map(([provider, own]) => [provider, rulesWith([...googleWording, ...own])]),
 );
-const faint = lazy(() => index().indexed(faintWording));
+const faint = lazy(() => index().indexed(rulesOf(faintWording)));
 
 /** The sentences to look for in a text. */
 export interface Wording extends WordingRules {
@@ -149,14 +151,14 @@ function situationOf(status: number | undefined): Situation {
 
 /** Every rule with the provider it belongs to. */
 export function allWording(): readonly { readonly provider: string; readonly rule: WordingRule }[] {
-  const shared = new Set([...commonRules.open, ...commonRules.failed, ...faintWording]);
-  const special = Object.entries(providerWording).flatMap(([provider, rules]) =>
-    rules.map((rule) => ({ provider, rule })),
+  const shared = new Set(rulesOf([...commonRules.open, ...commonRules.failed, ...faintWording]));
+  const special = Object.entries(providerWording).flatMap(([provider, own]) =>
+    rulesOf(own).map((rule) => ({ provider, rule })),
   );
   return [...[...shared].map((rule) => ({ provider: '', rule })), ...special];
 }
 
-function rulesWith(own: readonly WordingRule[]): RulesBySituation {
+function rulesWith(own: readonly Phrases[]): RulesBySituation {
   return {
     denied: lazy(() => split([...own, ...commonRules.denied])),
     refused: lazy(() => split([...own, ...commonRules.refused])),
@@ -165,7 +167,8 @@ function rulesWith(own: readonly WordingRule[]): RulesBySituation {
   };
 }
 
-function split(rules: readonly WordingRule[]): WordingRules {
+function split(tables: readonly Phrases[]): WordingRules {
+  const rules = rulesOf(tables);
   return {
     overriding: index().indexed(rules.filter((rule) => rule.overrides === true)),
     plain: index().indexed(rules.filter((rule) => rule.overrides !== true)),
