@@ -137,21 +137,8 @@ function act(state: RunState, { fall, recovery, events, compacted }: Climbing): 
       const shown = answer === undefined ? events : [...events, ...anewEvents(calling, answer)];
       return callModel(pend(state, fall, { by: 'continue' }), call, shown);
     }
-    case 'compact': {
-      const { messages, removedCharacters } = compacted ?? {
-        messages: messagesOf(state.history),
-        removedCharacters: 0,
-      };
-      const shorter = pend({ ...state, history: startHistory(messages) }, fall, {
-        compactions: state.tallies.compactions + 1,
-        by: 'compact',
-      });
-      return callModel(shorter, { turn, continuations: calling.continuations }, [
-        ...events,
-        ...takeBack(calling, answer),
-        { type: 'history-compacted', turn, removedCharacters },
-      ]);
-    }
+    case 'compact':
+      return goOnShorter(state, fall, { events, compacted });
     case 'suspend':
       return suspendRun(pend(state, fall, { by: 'suspend' }), suspensionOf(state, fall, recovery), events);
     case 'stop':
@@ -167,6 +154,27 @@ function act(state: RunState, { fall, recovery, events, compacted }: Climbing): 
     default:
       return unreachable(recovery);
   }
+}
+
+/** Asks again with a shorter conversation. */
+function goOnShorter(
+  state: RunState,
+  fall: Fall,
+  { events, compacted }: Pick<Climbing, 'events' | 'compacted'>,
+): Moved {
+  const { calling, answer } = fall;
+  const { turn, continuations } = calling;
+  const { messages, removedCharacters } = compacted ?? {
+    messages: messagesOf(state.history),
+    removedCharacters: 0,
+  };
+  const compactions = state.tallies.compactions + 1;
+  const shorter = pend({ ...state, history: startHistory(messages) }, fall, { compactions, by: 'compact' });
+  return callModel(shorter, { turn, continuations }, [
+    ...events,
+    ...takeBack(calling, answer),
+    { type: 'history-compacted', turn, removedCharacters },
+  ]);
 }
 
 function say(state: RunState, message: Message): RunState {
