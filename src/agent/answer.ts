@@ -69,7 +69,8 @@ function tokensOf({ ledger }: { readonly ledger: Ledger }): number {
 type Told = ReturnType<typeof advance>['told'];
 
 function recoveryOf({ turn }: Calling, decided: Told): readonly RunEvent[] {
-  if (decided === undefined) return [];
+  // That a call gives up is told as the rung that is taken then.
+  if (decided === undefined || decided.recovery === 'give-up') return [];
   const { failure, recovery, reason, delayMs } = decided;
   const event = { type: 'recovery', turn, failure, recovery, reason } as const;
   return [delayMs === undefined ? event : { ...event, delayMs }];

@@ -49,8 +49,10 @@ export function climb(state: RunState, fall: Fall): Moved {
     return endRun(withPartial(state, fall), { type: 'ended', end: 'stopped', ...salvage }, fall.events ?? []);
   }
   const reason = [fall.reason, recovery.reason].filter((text) => text !== '').join('; ');
-  const event: RunEvent = { type: 'recovery', turn, failure, recovery: nameOf(recovery), reason };
-  const events = [...(fall.events ?? []), event];
+  // A wish to stop is no recovery: it is only obeyed.
+  const told: readonly RunEvent[] =
+    recovery.type === 'cancel' ? [] : [{ type: 'recovery', turn, failure, recovery: recovery.type, reason }];
+  const events = [...(fall.events ?? []), ...told];
   return act(state, { fall, recovery, events, compacted });
 }
 
@@ -67,11 +69,6 @@ function stopAt(state: RunState, fall: Fall, stop: Stop): Moved {
     { type: 'limit-reached', turn, limit: limitName(stop), reason },
     { type: 'recovery', turn, failure: fall.failure, recovery: 'stop', reason: limit.message },
   ]);
-}
-
-/** A wish to stop is no recovery of its own: it ends the call. */
-function nameOf(recovery: Recovery): RunRecovery['recovery'] {
-  return recovery.type === 'cancel' ? 'give-up' : recovery.type;
 }
 
 /** A model that began its answer anew has taken back what it had said before. */
@@ -148,7 +145,7 @@ function act(state: RunState, { fall, recovery, events, compacted }: Climbing): 
         events,
       );
     case 'cancel':
-      return endRun(withPartial(state, fall), { type: 'ended', end: 'cancelled' }, fall.events ?? []);
+      return endRun(withPartial(state, fall), { type: 'ended', end: 'cancelled' }, events);
     case 'fail':
       return failRun(withPartial(state, fall), failure, events);
     default:

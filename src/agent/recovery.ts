@@ -4,7 +4,6 @@ export type RecoveryName =
   | 'retry'
   | 'splice'
   | 'fall-back'
-  | 'give-up'
   // Above it.
   | 'nudge'
   | 'continue'

@@ -55,7 +55,7 @@ function rowsOf(event: RunEvent, shown: string): readonly Row[] {
   }
 }
 
-const endings: ReadonlySet<RecoveryName> = new Set(['give-up', 'stop', 'fail']);
+const endings: ReadonlySet<RecoveryName> = new Set(['stop', 'fail']);
 
 function recoveryRow({ recovery, reason }: Extract<RunEvent, { type: 'recovery' }>): Row {
   const text = `${recovery}: ${quote(reason)}`;

@@ -68,6 +68,9 @@ export async function drive(driving: Driving, durable: Durable, input: DriveInpu
     }
     const event = await happen(driving, performing, work);
     moved = follow(moved.state, event);
+    // Whatever the machine would do next, nobody wants it any more.
+    if (live.isCancelled && moved.state.phase.type !== 'ended')
+      moved = follow(moved.state, { type: 'cancelled' });
   }
 }
 

@@ -109,22 +109,44 @@ export async function beforeTools(
 ): Promise<ReadonlyMap<number, AttemptedCall>> {
   const { live } = performing;
   const settled = new Map<number, AttemptedCall>();
-  const verdicts = await Promise.all(calls.map(({ index }) => askBefore(performing, index)));
+  // Hooks stand outside the retries: what was decided for the first attempt holds for the others.
+  const first = calls.filter(({ attempt }) => attempt === 1);
+  const verdicts = await Promise.all(first.map(({ index }) => askBefore(performing, index)));
   for (const [place, verdict] of verdicts.entries()) {
-    const index = calls[place]?.index ?? 0;
+    const index = first[place]?.index ?? 0;
     const call = callAt(performing, index);
     if (verdict === undefined || call === undefined) continue;
     if (verdict.type === 'continue') {
-      if (verdict.modifiedBy.length > 0) {
-        live.inputs ??= new Map();
-        live.inputs.set(index, verdict.moment.call.input);
+      if (verdict.modifiedBy.length === 0) continue;
+      if (isApproved(performing, index)) {
+        settled.set(index, { index, end: refusedBy(call, changedAfterYes(verdict.modifiedBy)), drawn: 0 });
+        continue;
       }
+      live.inputs ??= new Map();
+      live.inputs.set(index, verdict.moment.call.input);
       continue;
     }
     const end = verdict.type === 'skip' ? stoodIn(call, verdict.standIn.content) : refusedBy(call, verdict);
     settled.set(index, { index, end, drawn: 0 });
   }
   return settled;
+}
+
+/** Whether a person said yes to the arguments as they are. */
+function isApproved({ live }: Performing, index: number): boolean {
+  const { phase } = live.state as RunState; // Tools belong to a run that has started.
+  const call = phase.type === 'running-tools' ? phase.calls[index]?.call : undefined;
+  return call?.type === 'ready' && call.permission === 'ask';
+}
+
+function changedAfterYes(hooks: readonly string[]): { readonly type: 'failed'; readonly failure: Failure } {
+  const failure = createFailure('HOOK_FAILED', {
+    origin: 'hook',
+    message: `The hook ${hooks.join(', ')} changed the arguments after a person had approved them, so the call was not run`,
+    sideEffect: 'none',
+    hint: 'Leave calls that are asked about as they are, or deny them with a guardrail.',
+  });
+  return { type: 'failed', failure };
 }
 
 function askBefore(performing: Performing, index: number): Promise<HookVerdict<'before-tool'> | undefined> {

@@ -153,10 +153,8 @@ async function writeIntents(
   return new Map(once.map(({ index }) => [index, { token: `${token}:${index}`, deadlineMs }]));
 }
 
-async function performChecks(
-  { live, durable }: Performing,
-  indexes: readonly number[],
-): Promise<MachineEvent> {
+async function performChecks(performing: Performing, indexes: readonly number[]): Promise<MachineEvent> {
+  const { live, durable } = performing;
   const { turn } = live.state as RunState; // Tools belong to a turn.
   const outcomes = await Promise.all(
     indexes.map((index) =>
@@ -170,7 +168,23 @@ async function performChecks(
     tookMs = Math.max(tookMs, read.value.tookMs);
     found.push({ index: indexes[place] ?? 0, found: read.value.found });
   }
-  return { type: 'tools-verified', found, tookMs };
+  const told = performing.parts.hooks.has('after-tool') ? await afterChecks(performing, found) : found;
+  return { type: 'tools-verified', found: told, tookMs };
+}
+
+/** What a check found is a result like any other. */
+async function afterChecks(
+  performing: Performing,
+  found: readonly VerifiedCall[],
+): Promise<readonly VerifiedCall[]> {
+  const ends = found.flatMap(({ index, found: verified }) =>
+    verified.type === 'happened' ? [{ index, end: verified.end, drawn: 0 }] : [],
+  );
+  const told = new Map((await afterTools(performing, ends)).map(({ index, end }) => [index, end]));
+  return found.map((check): VerifiedCall => {
+    const end = told.get(check.index);
+    return end === undefined ? check : { ...check, found: { type: 'happened', end } };
+  });
 }
 
 async function performQuestion(

@@ -286,8 +286,8 @@ const byEvent: Readonly<Record<RunEvent['type'], Name>> = {
   'run-finished': 'plain',
 };
 
-/** With how the run ends that it was to save, or could not. `give-up` is the last word of a call of a model, not of a run. */
-const byRecovery: Readonly<Record<Exclude<RecoveryName, 'give-up'>, readonly [Name, RunOutcome['type']]>> = {
+/** With how the run ends that it was to save, or could not. */
+const byRecovery: Readonly<Record<RecoveryName, readonly [Name, RunOutcome['type']]>> = {
   retry: ['retried', 'completed'],
   splice: ['splicedText', 'completed'],
   'fall-back': ['fallenBack', 'completed'],

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createAgent } from '../../src/index.ts';
+import type { Permission } from '../../src/model/tool.ts';
 import type { Hook, HookPoint, RunEvent, RunOutcome } from '../../src/index.ts';
 import { hookPoints, legalActions } from '../../src/agent/hook-rules.ts';
 import type { HookKind, Moments } from '../../src/agent/hook.ts';
@@ -38,14 +39,17 @@ interface Stage extends Scene {
 }
 
 /** A run that passes every point: an overload, a call that asks, a result, an answer. */
+const paying: readonly ScriptStep[] = [{ failure: 'OVERLOADED' }, calling('pay', { cents: 5 }), 'Paid.'];
+
 function fullScene(
   hooks: readonly Hook[],
-  script: readonly ScriptStep[] = [{ failure: 'OVERLOADED' }, calling('pay', { cents: 5 }), 'Paid.'],
+  script: readonly ScriptStep[] = paying,
+  permission: Permission = 'ask',
 ): Stage {
   const reached: unknown[] = [];
   const pay = plainTool({
     name: 'pay',
-    permission: 'ask',
+    permission,
     input: z.object({ cents: z.number().max(100) }),
     execute: (input) => {
       reached.push(input);
@@ -288,13 +292,42 @@ describe('a transformer', () => {
   it('at before-tool changes the input, which is held to the schema again', async () => {
     const change = (cents: number): Hook =>
       hookAt('transformer', 'before-tool', () => ({ action: 'modify', input: { cents } }));
-    const good = fullScene([change(1)]);
+    const good = fullScene([change(1)], paying, 'allow');
     await good.run();
     expect(good.reached).toEqual([{ cents: 1 }]);
-    const bad = fullScene([change(500)]);
+    const bad = fullScene([change(500)], paying, 'allow');
     const outcome = expectType(await bad.run(), 'completed');
     expect(bad.reached).toEqual([]);
     expect(resultsIn(outcome.messages)[0]).toContain('cents');
+  });
+
+  it('at before-tool may not change what a person has approved: the call is not run', async () => {
+    const { run, reached } = fullScene([
+      hookAt('transformer', 'before-tool', () => ({ action: 'modify', input: { cents: 99 } })),
+    ]);
+    const outcome = expectType(await run(), 'completed');
+    expect(reached).toEqual([]);
+    expect(resultsIn(outcome.messages)[0]).toContain('after a person had approved them');
+  });
+
+  it('at before-tool is asked once per call, whatever the number of attempts', async () => {
+    let asked = 0;
+    let tried = 0;
+    const flaky = plainTool({
+      name: 'pay',
+      effect: 'read',
+      execute: (_input, { fail }) => {
+        tried += 1;
+        return tried < 3 ? fail('busy', { code: 'SERVER_ERROR', retryable: true }) : 'paid';
+      },
+    });
+    const { run } = setScene({
+      tools: [flaky],
+      hooks: [hookAt('observer', 'before-tool', () => void (asked += 1))],
+      script: [calling('pay', {}), 'Paid.'],
+    });
+    expectType(await run(), 'completed');
+    expect([tried, asked]).toEqual([3, 1]);
   });
 
   it('at before-tool gives a result in the place of the tool', async () => {
