@@ -472,6 +472,17 @@ describe('what carries the answer', () => {
     });
   });
 
+  it.each([
+    ['a page', { status: 200, body: '<html><body>Please log in</body></html>' }, true],
+    ['a status that no answer has', { status: 304 }, true],
+    ['no content', { status: 204 }, true],
+    ['garbage instead of HTTP', { error: system('Parse Error', 'HPE_INVALID_CONSTANT') }, undefined],
+    ['bytes that do not unpack', { status: 200, error: system('bad', 'Z_DATA_ERROR') }, undefined],
+  ])('tells what is no answer from what is garbled: %s', (_, given, isNoAnswer) => {
+    const { code, context } = classifyProviderFailure(given);
+    expect({ code, isNoAnswer: context['isNoAnswer'] }).toEqual({ code: 'INVALID_RESPONSE', isNoAnswer });
+  });
+
   it('is hidden behind a long wrapper: the innermost sentence still decides', () => {
     const inner = '{"error":{"message":"prompt is too long: 213462 tokens > 200000 maximum"}}';
     const noise = 'at step of the pipeline '.repeat(400);

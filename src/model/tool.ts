@@ -1,6 +1,6 @@
 import type { Json } from '../base/json.ts';
 import type { FailureCode } from '../errors/codes.ts';
-import type { Failure, SideEffect } from '../errors/failure.ts';
+import type { SideEffect } from '../errors/failure.ts';
 import type { JsonSchema } from './request.ts';
 import type { StandardSchema } from './standard-schema.ts';
 
@@ -106,12 +106,3 @@ export interface SchemaIssue {
   readonly path: string;
   readonly message: string;
 }
-
-/** How a tool call ended, as code sees it. */
-export type ToolOutcome =
-  | { readonly type: 'ok'; readonly value: unknown }
-  | { readonly type: 'failed'; readonly failure: Failure }
-  | { readonly type: 'retry'; readonly hint: string }
-  | { readonly type: 'denied'; readonly failure: Failure }
-  /** It may have happened. */
-  | { readonly type: 'unknown'; readonly failure: Failure };

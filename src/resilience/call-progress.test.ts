@@ -88,7 +88,7 @@ describe('advance() after a failure', () => {
     expect(situationOf(progress, [first], 1000)).toMatchObject({
       attempt: 2,
       tries: 1,
-      codes: { SERVER_ERROR: 1 },
+      kinds: { SERVER_ERROR: 1 },
       hasNextModel: false,
       leftMs: 1000,
     });
@@ -105,7 +105,7 @@ describe('advance() after a failure', () => {
       target: 1,
       attempt: 3,
       tries: 0,
-      codes: {},
+      kinds: {},
       hasNextModel: false,
     });
   });
@@ -160,7 +160,7 @@ describe('advance() after a success', () => {
       Array.from({ length: 100 }, (_, index) => index + 51),
     );
     expect(ledger.requests).toBe(151);
-    expect(progress).toMatchObject({ attempts: 151, tries: 151, codes: { SERVER_ERROR: 150 } });
+    expect(progress).toMatchObject({ attempts: 151, tries: 151, kinds: { SERVER_ERROR: 150 } });
   });
 
   it('goes on with the ledger that it was handed', () => {

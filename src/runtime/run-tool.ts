@@ -26,8 +26,7 @@ import { leftBehindOf, performWithin } from './tool-performance.ts';
 import type { ToolRun, ToolRunOptions } from './tool-run.ts';
 
 export { verifyTool } from './verify-tool.ts';
-export type { VerifyEnd } from './verify-tool.ts';
-export type { Assisted, LateEnd, ToolProgress, ToolRun, ToolRunOptions } from './tool-run.ts';
+export type { LateEnd, ToolProgress, ToolRun, ToolRunOptions } from './tool-run.ts';
 
 /** Runs one call of a tool. Whatever the tool does, this settles within its time with how it ended. Never rejects. */
 export function runTool(run: ToolRun, options: ToolRunOptions): Promise<ToolEnd> {

@@ -145,7 +145,7 @@ export function workOf({ actions }: Moved): Work | undefined {
 }
 
 /** Any failure. */
-export function anyFailure(world: Pick<World, 'pick' | 'happens'>, codes = failureCodes): Failure {
+function anyFailure(world: Pick<World, 'pick' | 'happens'>, codes = failureCodes): Failure {
   const code = world.pick<FailureCode>(world.happens(0.6) ? passingCodes : codes);
   const text = { message: `It failed with ${code}` };
   return createFailure(
@@ -337,7 +337,7 @@ function anyNumber({ pick, chances }: World): number {
 }
 
 /** The call at this place of the turn. */
-export function readyCallAt({ phase }: RunState, index: number): ReadyCall {
+function readyCallAt({ phase }: RunState, index: number): ReadyCall {
   const call = phase.type === 'running-tools' ? phase.calls[index]?.call : undefined;
   if (call?.type !== 'ready') throw new Error(`There is no call ${index} in ${phase.type}`);
   return call;

@@ -236,7 +236,7 @@ describe('an attempt', () => {
     const transport = scripted({ chunks: Array.from({ length: 10 }, () => words('x'.repeat(100))) });
     const model = wordModel({ baseURL: 'http://x.test', transport, maxBodyBytes: 500 });
     expect(await model.call(wordRequest)).toMatchObject({
-      failure: { code: 'INVALID_RESPONSE', retryable: false, context: { maxBytes: 500 } },
+      failure: { code: 'INVALID_RESPONSE', retryable: true, phase: 'body', context: { maxBytes: 500 } },
     });
   });
 

@@ -212,7 +212,7 @@ describe.each([
 
   it('is bounded as one event where it is JSON, and where it is deep', async () => {
     expect(await send('application/json', `["${'x'.repeat(20_000)}"]`)).toMatchObject({
-      failure: { code: 'INVALID_RESPONSE', retryable: false, context: { maxBytes: 10_000 } },
+      failure: { code: 'INVALID_RESPONSE', retryable: true, context: { maxBytes: 10_000 } },
     });
     expect(await send('application/json', '['.repeat(2000))).toMatchObject({
       failure: { code: 'INVALID_RESPONSE', message: expect.stringContaining('levels deep') as unknown },

@@ -60,7 +60,7 @@ const words = [
 
 const chaos = [
   ['a dropped request, which is a 500', { dropRate: 1 }, 'SERVER_ERROR', 3],
-  ['an answer that is not JSON', { malformedRate: 1 }, 'INVALID_RESPONSE', 2],
+  ['an answer that is not JSON', { malformedRate: 1 }, 'INVALID_RESPONSE', 3],
   ['a connection that is closed', { disconnectRate: 1 }, 'NETWORK_ERROR', 3],
 ] as const;
 

@@ -110,12 +110,32 @@ describe('callModel() with one model', () => {
     expect(model.requests).toHaveLength(2);
   });
 
-  it('asks once more after an answer that cannot be read, and no third time', async () => {
-    const failure = createFailure('INVALID_RESPONSE', { origin: 'model', message: 'a login page' });
+  it('asks once more after a page instead of an answer, and no third time', async () => {
+    const context = { isNoAnswer: true };
+    const failure = createFailure('INVALID_RESPONSE', { origin: 'model', message: 'a login page', context });
     const model = bareModel([{ failure }, { failure }]);
     const { outcome } = await play(model, simulatedClock());
     expect(outcome.type === 'failure' && outcome.failure.code).toBe('INVALID_RESPONSE');
     expect(model.requests).toHaveLength(2);
+  });
+
+  it('asks after garbled answers as often as the policy allows, and does not count them as pages', async () => {
+    const whole: Answer = {
+      parts: [
+        { type: 'text-delta', text: 'Hello' },
+        { type: 'finished', finish: { reason: 'stop', raw: 'stop' } },
+      ],
+    };
+    const garbled = createFailure('INVALID_RESPONSE', { origin: 'model', message: 'half of some JSON' });
+    const page = createFailure('INVALID_RESPONSE', {
+      origin: 'model',
+      message: 'a login page',
+      context: { isNoAnswer: true },
+    });
+    const model = bareModel([{ failure: garbled }, { failure: garbled }, { failure: page }, whole]);
+    const { outcome } = await play(model, simulatedClock());
+    expect(outcome.type).toBe('success');
+    expect(model.requests).toHaveLength(4);
   });
 
   it('never calls an empty answer a success', async () => {
