@@ -4,8 +4,9 @@ import { seededRandom } from '../dist/testing/index.js';
 /** @typedef {import('../dist/chaos/index.js').FaultEntry} FaultEntry */
 
 /**
- * Left out, for no retry helps: a wrong key, no credit, no such model, a prompt that is too long or blocked, a refusal. Left
- * out as well: events that come twice or in the wrong order, which nobody can notice in this protocol.
+ * All that the chaos server draws by itself, and more. Left out, for no retry helps: a wrong key, no credit, no such model, a
+ * prompt that is too long or blocked, a refusal, a redirect, a packing that nobody can read. Left out as well: events that come
+ * twice or in the wrong order, which nobody can notice in this protocol.
  *
  * @type {readonly FaultEntry[]}
  */
@@ -50,15 +51,6 @@ const faults = [
   'truncated-tool-arguments',
   'unknown-tool',
   'tool-loop',
-];
-
-/**
- * Rerail does not ask again after one of these, and a loop that knows no bounds does. They count by default, so that the price
- * of that decision shows; `--no-attacks` measures without them.
- *
- * @type {readonly FaultEntry[]}
- */
-const attacks = [
   { name: 'gzip-bomb', megabytes: 20 },
   { name: 'giant-event', megabytes: 8 },
 ];
@@ -83,14 +75,12 @@ const shareOfOddities = 0.1;
  * Draws by the seed, the task and how often that task has asked: so the same requests of every contestant go wrong, however
  * the tasks overtake each other.
  *
- * @param {{ rate: number, seed: number, hasAttacks: boolean }} options
+ * @param {{ rate: number, seed: number }} options
  */
-export function createFaults({ rate, seed, hasAttacks }) {
-  const kinds = hasAttacks ? [...faults, ...attacks] : faults;
+export function createFaults({ rate, seed }) {
   /** @type {Map<number, number>} */
   const asked = new Map();
   return {
-    asked: () => [...asked.values()].reduce((sum, count) => sum + count, 0),
     /**
      * @param {import('../dist/chaos/index.js').RequestInfo} request
      * @returns {FaultEntry | null}
@@ -102,7 +92,7 @@ export function createFaults({ rate, seed, hasAttacks }) {
       if (rate === 0) return null;
       const random = seededRandom(seed * 1_000_000_000 + task * 10_000 + count);
       const draw = random();
-      if (draw < rate) return pick(kinds, random);
+      if (draw < rate) return pick(faults, random);
       return draw < rate + (1 - rate) * shareOfOddities ? pick(oddities, random) : null;
     },
   };

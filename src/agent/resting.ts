@@ -22,7 +22,6 @@ export function noteResting(
   { waits, failures, elapsedMs }: CallProgress,
 ): readonly Resting[] {
   if (waits.length === 0 && failures.length === 0) return state.resting;
-  const { models } = state.config;
   // Who has slept enough may have been asked again, and have asked for more.
   const asleep = state.resting.filter(({ untilMs }) => untilMs > state.wallMs);
   const found = new Map(asleep.map((rest) => [rest.target, rest]));
@@ -31,10 +30,8 @@ export function noteResting(
       // Whole milliseconds, as `resumeAt` has them: sums of measured times are off by a hair.
       found.set(target, { target, untilMs: Math.floor(state.wallMs + untilMs - elapsedMs), failure });
   }
-  for (const { provider, name, failure } of failures) {
-    if (!needsMending.has(failure.code)) continue;
-    const target = models.findIndex((model) => model.provider === provider && model.name === name);
-    found.set(target, { target, untilMs: untilMended, failure });
+  for (const { target, failure } of failures) {
+    if (needsMending.has(failure.code)) found.set(target, { target, untilMs: untilMended, failure });
   }
   return [...found.values()].filter(({ untilMs }) => untilMs > state.wallMs);
 }

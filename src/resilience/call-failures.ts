@@ -15,6 +15,8 @@ type Named = Pick<Asked, 'provider' | 'name'>;
 
 /** What became of one model of a chain. */
 export interface TargetFailure extends Named {
+  /** Its index in the chain. */
+  readonly target: number;
   readonly failure: Failure;
   readonly attempts: number;
 }

@@ -175,7 +175,10 @@ export function advance(progress: CallProgress, step: StepEnd<unknown>, targets:
     return { progress: countKind(going, step.failure), next: { type: 'wait', delayMs }, told };
   }
   const { provider, name } = target;
-  const failures = [...progress.failures, { provider, name, failure: step.failure, attempts: noted.tries }];
+  const failures = [
+    ...progress.failures,
+    { target: progress.target, provider, name, failure: step.failure, attempts: noted.tries },
+  ];
   if (step.decision.type === 'give-up' || progress.target + 1 >= targets.length) {
     const next: NextStep = { type: 'failed', failure: summariseFailures(failures) };
     return { progress: { ...going, failures }, next, told };
