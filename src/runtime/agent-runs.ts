@@ -13,17 +13,15 @@ import { tellBackground } from './background.ts';
 import { drive } from './drive.ts';
 import type { DriveInput } from './drive.ts';
 import type { FailedHook } from './hook-notes.ts';
-import { createDeferred, publish } from './live-run.ts';
+import { createDeferred, createLiveRun, publish } from './live-run.ts';
 import type { LiveRun, Watcher } from './live-run.ts';
 import { createMemoryEngine } from './memory-engine.ts';
 import type { MemoryEngine } from './memory-engine.ts';
-import { createResourceLocks } from './resource-locks.ts';
 import { checkRunOptions, readAnswer, readInput, readMessage } from './run-input.ts';
 import type { ResumeOptions, RunInput, RunOptions } from './run-input.ts';
 import { createEventQueue } from './run-stream.ts';
 import type { RunStream } from './run-stream.ts';
 import { createListener, watchRun } from './run-watchers.ts';
-import { createSlots } from './slots.ts';
 
 /** The runs of one agent in this process. */
 export interface AgentRuns {
@@ -115,7 +113,7 @@ function begin(held: Held, input: RunInput, { options, watcher }: Beginning): Li
     join(held, known, { options, watcher });
     return known;
   }
-  const live = createLive(parts, runId);
+  const live = createLiveRun(runId, parts.config.limits.maxConcurrentTools);
   runs.set(runId, live);
   watchRun(parts, live, options.onEvent);
   if (watcher !== undefined) live.watchers.add(watcher);
@@ -143,23 +141,6 @@ function join(held: Held, live: LiveRun, { options: { onEvent, signal }, watcher
     else live.watchers.add(joined);
   }
   if (live.ended === undefined) obey(held, live, signal);
-}
-
-function createLive({ config }: AgentParts, runId: string): LiveRun {
-  return {
-    runId,
-    slots: createSlots(config.limits.maxConcurrentTools),
-    locks: createResourceLocks(),
-    watchers: new Set(),
-    tokens: new Set(),
-    moments: new Map(),
-    state: undefined,
-    turn: undefined,
-    inputs: undefined,
-    isCancelled: false,
-    outcome: createDeferred(),
-    ended: undefined,
-  };
 }
 
 /** The caller's wish to stop is the run's. */

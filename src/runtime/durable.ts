@@ -13,6 +13,8 @@ import type { Failure } from '../errors/failure.ts';
 export interface Durable {
   readonly runId: string;
   readonly generation: number;
+  /** Nothing outlives the process, so there is nothing that an intent could protect from. */
+  readonly isVolatile?: boolean;
   /** Performs an effect once and remembers its outcome. Never rejects for an effect's failure. */
   readonly call: (effect: string, input: Json, options?: DurableCallOptions) => Promise<Outcome>;
   readonly sleep: (delayMs: number) => Promise<void>;

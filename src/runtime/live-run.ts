@@ -4,7 +4,9 @@ import type { RunOutcome } from '../agent/run-outcome.ts';
 import type { RunState } from '../agent/state.ts';
 import type { Json } from '../base/json.ts';
 import type { ModelTurn } from './model-turn.ts';
+import { createResourceLocks } from './resource-locks.ts';
 import type { ResourceLocks } from './resource-locks.ts';
+import { createSlots } from './slots.ts';
 import type { Slots } from './slots.ts';
 
 /** A run in this process: its latest state, and who watches it. It changes in place; the journal is what counts. */
@@ -32,6 +34,24 @@ export interface Watcher {
   readonly hear: (event: RunEvent) => void;
   /** Whether every piece of text is wanted, or only what the journal holds. */
   readonly wantsDeltas: boolean;
+}
+
+/** A run that has not begun. */
+export function createLiveRun(runId: string, maxConcurrentTools: number): LiveRun {
+  return {
+    runId,
+    slots: createSlots(maxConcurrentTools),
+    locks: createResourceLocks(),
+    watchers: new Set(),
+    tokens: new Set(),
+    moments: new Map(),
+    state: undefined,
+    turn: undefined,
+    inputs: undefined,
+    isCancelled: false,
+    outcome: createDeferred(),
+    ended: undefined,
+  };
 }
 
 /** A promise and how to keep it. */

@@ -21,6 +21,8 @@ export interface MemoryEngineOptions {
   readonly limits?: Partial<MemoryEngineLimits>;
   /** Runs to carry on, as `handOver` of another engine gave them. */
   readonly runs?: readonly RunSnapshot[];
+  /** `false` where somebody hands its runs over: then what must not happen twice is written down first. */
+  readonly isVolatile?: boolean;
   /** For tests: whatever crosses the port is copied as JSON, and what JSON cannot hold breaks the run, with its path. */
   readonly checkJson?: boolean;
   /** Told once per end. Must not throw: the run has ended already. */
@@ -108,8 +110,9 @@ function hold(options: MemoryEngineOptions): Held {
     if (!Number.isFinite(value) || value < 0)
       throw configError(`"${name}" of the memory engine must be a number from 0, got ${String(value)}`);
   }
-  const { program, clock, checkJson = false, onEnded, version } = options;
+  const { program, clock, checkJson = false, isVolatile = true, onEnded, version } = options;
   const host = {
+    isVolatile,
     effects: new Map(Object.entries(options.effects)),
     clock,
     checkJson,

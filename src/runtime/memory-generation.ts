@@ -10,6 +10,7 @@ import type { Inbox } from './memory-inbox.ts';
 
 /** What all runs of an engine share. */
 export interface Host {
+  readonly isVolatile: boolean;
   readonly effects: ReadonlyMap<string, Effect>;
   readonly clock: Clock;
   readonly checkJson: boolean;

@@ -17,6 +17,7 @@ export function durableOf(generation: Generation): Durable {
   return {
     runId: generation.runId,
     generation: generation.number,
+    isVolatile: generation.host.isVolatile,
     call: (effect, input, options) => {
       const asked: AskedCall = { type: 'call', position: takePosition(generation), effect, input };
       return call(generation, asked, options);

@@ -9,7 +9,7 @@ import type { PartialResult } from '../model/model.ts';
 import type { AttemptSituation, StepEnd } from '../resilience/call-progress.ts';
 import type { AgentParts } from './agent-parts.ts';
 import { performStep } from './attempt-step.ts';
-import type { Attempted, CallTarget, LoopEvent, LoopOptions } from './call-target.ts';
+import type { CallTarget, LoopEvent, LoopOptions } from './call-target.ts';
 import { checkOutput } from './check-output.ts';
 import type { EffectContext, EffectEnd, SignalMessage } from './durable.ts';
 import { publish } from './live-run.ts';
@@ -17,7 +17,7 @@ import type { LiveRun } from './live-run.ts';
 import { createModelTurn } from './model-turn.ts';
 import type { RequestChanges } from './model-turn.ts';
 import { prepareCalls } from './prepare-calls.ts';
-import { canBeRead, writeAsRead } from './repair-answer.ts';
+import { writeAsRead } from './repair-answer.ts';
 
 /** What the effect is given: where the run stands. What is asked it reads from the run itself. */
 export interface ModelEffectInput {
@@ -49,11 +49,11 @@ export async function performModelEffect(
   }
   if (injected.length > 0) publish(live, { type: 'messages-injected', turn, messages: injected });
   const asked = live.turn.targets[situation.target] as CallTarget<PartialResult>; // One per model.
-  const target = repairing(parts, asked);
   const options = loopOptionsOf(parts, live, { turn, signal: context.signal });
-  const step = await performStep(target, situation, options);
+  const step = await performStep(asked, situation, options);
   if (step.type === 'failure') return endWith({ step, injected }, taken);
-  const read = await readAnswer(parts, live, step.value);
+  const reading = readAnswer(parts, live, step.value);
+  const read = reading instanceof Promise ? await reading : reading;
   // What came while the model spoke must be heard, even where it thinks that it is done.
   const isOvertaken = read.toolCalls.length === 0 && context.pending('message').length > taken.length;
   const value: Answer = isOvertaken ? { ...read, isOvertaken } : read;
@@ -70,20 +70,6 @@ function endWith(
   const value: ModelEffectValue = injected.length === 0 ? { step } : { step, injected };
   const end = { type: 'done', value: value as unknown as Json } as const; // JSON: see StepEnd.
   return taken.length === 0 ? end : { ...end, took: taken.map(({ id }) => id) };
-}
-
-/** Arguments that have one reading only are read so, before anybody calls the answer a failure. */
-function repairing(parts: AgentParts, asked: CallTarget<PartialResult>): CallTarget<PartialResult> {
-  if (parts.registry.names.length === 0) return asked;
-  return {
-    ...asked,
-    attempt: async (context): Promise<Attempted<PartialResult>> => {
-      const attempted = await asked.attempt(context);
-      if (attempted.type === 'success' || attempted.failure.code !== 'TOOL_CALL_INVALID') return attempted;
-      const { value, charge } = attempted;
-      return canBeRead(value, parts.registry) ? { type: 'success', value, charge } : attempted;
-    },
-  };
 }
 
 function loopOptionsOf(
@@ -118,17 +104,22 @@ function tellLoopEvent(live: LiveRun, turn: number, event: LoopEvent): void {
   }
 }
 
-/** What the answer means: its calls looked at, or its form checked. */
-async function readAnswer(parts: AgentParts, live: LiveRun, result: PartialResult): Promise<Answer> {
+/** What the answer means: its calls looked at, or its form checked. A promise only where a schema asks for one. */
+function readAnswer(parts: AgentParts, live: LiveRun, result: PartialResult): Answer | Promise<Answer> {
   if (result.toolCalls.length > 0) {
     const preparing = prepare(parts, live, result);
-    const prepared = preparing instanceof Promise ? await preparing : preparing;
-    return { ...writeAsRead(result, prepared), prepared };
+    if (preparing instanceof Promise) return preparing.then((prepared) => withCalls(result, prepared));
+    return withCalls(result, preparing);
   }
   if (parts.output === undefined) return result;
   const { base } = (live.state as RunState).phase as Calling; // Only a run that is calling a model gets an answer.
-  const text = base + result.text;
-  return { ...result, check: await checkOutput(text, parts.output) };
+  const checking = checkOutput(base + result.text, parts.output);
+  if (checking instanceof Promise) return checking.then((check) => ({ ...result, check }));
+  return { ...result, check: checking };
+}
+
+function withCalls(result: PartialResult, prepared: readonly PreparedCall[]): Answer {
+  return { ...writeAsRead(result, prepared), prepared };
 }
 
 function prepare(
@@ -142,10 +133,19 @@ function prepare(
   return prepareCalls(toolCalls, {
     registry,
     decidePermission: (tool, input) => decidePermission(tool, input, rules),
-    withdrawn: new Map(Object.entries(state.withdrawn).map(([name, { reason }]) => [name, reason])),
+    withdrawn: withdrawnReasons(state),
     maxCallsPerTurn: limits.maxCallsPerTurn,
     callsLeft: Math.max(0, limits.maxToolCalls - state.toolCalls),
   });
+}
+
+const nothingWithdrawn: ReadonlyMap<string, string> = new Map();
+
+function withdrawnReasons({ withdrawn }: RunState): ReadonlyMap<string, string> {
+  const entries = Object.entries(withdrawn);
+  return entries.length === 0
+    ? nothingWithdrawn
+    : new Map(entries.map(([name, { reason }]) => [name, reason]));
 }
 
 interface Finished {

@@ -18,6 +18,8 @@ interface TargetOptions {
   readonly delivery: Delivery | undefined;
   readonly clock: Clock;
   readonly signal: AbortSignal | undefined;
+  /** Whether an answer whose calls cannot be read as they stand can be read after all. */
+  readonly canBeRead?: ((partial: PartialResult) => boolean) | undefined;
 }
 
 /** A broken answer that the next attempt at the same model continues. */
@@ -36,7 +38,7 @@ export function createModelTarget(model: Model, options: TargetOptions): CallTar
     const dueMs = clock.monotonicMs() + leftMs;
     delivery?.retractTo(base.length);
     const listener = delivery === undefined ? undefined : createListener(delivery, base);
-    const response = await guardAttempt(
+    const given = await guardAttempt(
       model,
       base === '' ? request : { ...request, continueFrom: (request.continueFrom ?? '') + base },
       {
@@ -47,6 +49,7 @@ export function createModelTarget(model: Model, options: TargetOptions): CallTar
         timeouts: within(options.timeouts, leftMs),
       },
     );
+    const response = options.canBeRead === undefined ? given : rescue(given, options.canBeRead);
     const isListenerSlow = delivery?.isBehind() === true;
     if (delivery !== undefined) {
       await delivery.settled({ clock, signal, maxMs: Math.max(0, dueMs - clock.monotonicMs()) });
@@ -68,6 +71,14 @@ export function createModelTarget(model: Model, options: TargetOptions): CallTar
 
   const { provider, name, quotaKey } = model;
   return { provider, name, quotaKey, attempt };
+}
+
+/** Arguments that have one reading only are read so, before anybody calls the answer a failure. */
+function rescue(response: ModelResponse, canBeRead: (partial: PartialResult) => boolean): ModelResponse {
+  if (response.type === 'success' || response.failure.code !== 'TOOL_CALL_INVALID') return response;
+  const { finish } = response.partial;
+  if (finish === undefined || !canBeRead(response.partial)) return response;
+  return { type: 'success', result: { ...response.partial, finish } };
 }
 
 /** Nothing of an attempt may outlast what is left of the call. */

@@ -12,6 +12,7 @@ import { createDelivery } from './delivery.ts';
 import { publish, wantsDeltas } from './live-run.ts';
 import type { LiveRun } from './live-run.ts';
 import { createModelTarget } from './model-target.ts';
+import { canBeRead } from './repair-answer.ts';
 
 /** One call of a model with all of its attempts: what is asked, and of whom. */
 export interface ModelTurn {
@@ -40,6 +41,7 @@ export function createModelTurn(parts: AgentParts, live: LiveRun, asking: Asking
   const state = live.state as RunState; // A call is only begun by a run that has started.
   const delivery = wantsDeltas(live) ? createDelivery((event) => deliver(live, calling, event)) : undefined;
   const requests = parts.models.map((model) => requestOf(parts, { model, state, asking }));
+  const hasTools = parts.registry.names.length > 0;
   const targets = parts.models.map((model, index) =>
     createModelTarget(model, {
       request: requests[index] as ModelRequest, // One per model.
@@ -47,6 +49,7 @@ export function createModelTurn(parts: AgentParts, live: LiveRun, asking: Asking
       delivery,
       clock: parts.clock,
       signal,
+      canBeRead: hasTools ? (partial) => canBeRead(partial, parts.registry) : undefined,
     }),
   );
   return { turn, targets, requests };

@@ -105,7 +105,8 @@ async function performTools(performing: Performing, calls: Calls): Promise<Machi
     const attempt = calls.find((call) => call.index === index)?.attempt ?? 1;
     publish(live, { type: 'tool-finished', turn, attempt, end, callId: end.callId, name: end.name });
   }
-  const intents = await writeIntents(performing, running);
+  const once = onceCalls(performing, running);
+  const intents = once.length === 0 ? noIntents : await writeIntents(performing, once);
   if ('broken' in intents) return intents.broken;
   const outcomes = await Promise.all(
     running.map(({ index, attempt }) => {
@@ -130,19 +131,26 @@ async function performTools(performing: Performing, calls: Calls): Promise<Machi
 const noneSettled: ReadonlyMap<number, AttemptedCall> = new Map();
 const noIntents: ReadonlyMap<number, Intent> = new Map();
 
-/** What must not happen twice is written down first, all of it in one step. */
-async function writeIntents(
-  performing: Performing,
-  calls: Calls,
-): Promise<ReadonlyMap<number, Intent> | { readonly broken: MachineEvent }> {
-  const { parts, live, durable } = performing;
+/** Calls that must not happen twice, where somebody may go on after this process. */
+function onceCalls({ live, durable }: Performing, calls: Calls): Calls {
+  if (durable.isVolatile === true) return noCalls;
   const { phase } = live.state as RunState; // Tools belong to a turn.
   const states = phase.type === 'running-tools' ? phase.calls : [];
-  const once = calls.filter(({ index }) => {
+  return calls.filter(({ index }) => {
     const call = states[index]?.call;
     return call?.type === 'ready' && call.effect === 'once';
   });
-  if (once.length === 0) return noIntents;
+}
+
+const noCalls: Calls = [];
+
+/** What must not happen twice is written down first, all of it in one step. */
+async function writeIntents(
+  { parts, live, durable }: Performing,
+  once: Calls,
+): Promise<ReadonlyMap<number, Intent> | { readonly broken: MachineEvent }> {
+  const { phase } = live.state as RunState; // Tools belong to a turn.
+  const states = phase.type === 'running-tools' ? phase.calls : [];
   const timeouts = once.map(
     ({ index }) => parts.registry.get(states[index]?.call.name ?? '')?.timeoutMs ?? 0,
   );
