@@ -21,12 +21,13 @@ export function addMessages({ settled, recent }: History, ...messages: readonly 
   const latest = [...recent, ...messages];
   return latest.length <= maxRecent
     ? { settled, recent: latest }
-    : { settled: [...settled, ...latest], recent: [] };
+    : { settled: settled.concat(latest), recent: [] };
 }
 
 /** All of it, as a list. */
 export function messagesOf({ settled, recent }: History): readonly Message[] {
-  return recent.length === 0 ? settled : [...settled, ...recent];
+  // Not by spreading: engines copy a list element by element for that, and this one may be long.
+  return settled.concat(recent);
 }
 
 /** The latest message, if there is one. */

@@ -106,7 +106,7 @@ function startRun(event: Extract<MachineEvent, { type: 'run-started' }>): Moved 
       succeeded: {},
     },
   };
-  const started: RunEvent = { type: 'run-started', runId, agent: config.agent, input: messages };
+  const started: RunEvent = { type: 'run-started', runId, agent: config.agent, input: [...messages] };
   return beginTurn(
     state,
     repairs.length === 0 ? [started] : [started, { type: 'history-repaired', repairs }],

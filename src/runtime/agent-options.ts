@@ -19,7 +19,7 @@ import { resolveRetryPolicy } from '../resilience/retry-policy.ts';
 import type { RetryOption } from '../resilience/retry-policy.ts';
 import type { AgentParts, ModelSettings } from './agent-parts.ts';
 import type { AgentCallbacks } from './callbacks.ts';
-import { createCallbackHook } from './callbacks.ts';
+import { createCallbackHooks } from './callbacks.ts';
 import { resolveTimeouts } from './call-policy.ts';
 import { checkAgentOptions } from './check-agent-options.ts';
 import { checkModels } from './check-models.ts';
@@ -86,7 +86,7 @@ export function resolveAgent(
   const output =
     options.output === undefined ? undefined : readSchema(options.output, 'the output of the agent');
   const clock = options.clock ?? systemClock;
-  const callbackHook = callbacks === undefined ? [] : [createCallbackHook(callbacks)];
+  const callbackHook = callbacks === undefined ? [] : createCallbackHooks(callbacks);
   const hooks = [...checkHooks(options.hooks ?? []), ...callbackHook];
   const parts: AgentParts = {
     name,

@@ -36,7 +36,7 @@ export interface AgentParts {
   readonly approve:
     ((request: PersonRequest, options: { readonly signal: AbortSignal }) => unknown) | undefined;
   /** Hears every event of every run. */
-  readonly listen: ((event: RunEvent, about: { readonly runId: string }) => void) | undefined;
+  readonly listen: ((event: RunEvent, about: { readonly runId: string }) => void | Promise<void>) | undefined;
   readonly gates: Gates;
   readonly clock: Clock;
   readonly random: Random;

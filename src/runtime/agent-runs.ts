@@ -208,6 +208,8 @@ async function cancel({ engine, runs, parts }: Held, runId: string, reason: stri
     watchRun(parts, live);
   }
   await engine.cancel(runId, reason);
+  // Whoever awaits it may go on with the run at once.
+  await live.outcome.promise;
 }
 
 /** The run has more to say: the next outcome is another promise. */

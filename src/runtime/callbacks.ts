@@ -11,13 +11,13 @@ import { renderFailure } from '../errors/render-failure.ts';
 /** Functions that are called while runs last. What they throw is noted and never touches the run. */
 export interface AgentCallbacks {
   /** Once per run, after the ladder is spent: it failed, or a bound stopped it. */
-  readonly onError?: (failure: Failure, about: ErrorFacts) => void;
+  readonly onError?: (failure: Failure, about: ErrorFacts) => void | Promise<void>;
   /** Each time something is tried again, another way, or of somebody else. */
-  readonly onRetry?: (retry: RetryFacts) => void;
+  readonly onRetry?: (retry: RetryFacts) => void | Promise<void>;
   /** Everything, with the failure written out for a developer where there is one. Not the pieces of text. */
-  readonly onDebug?: (event: RunEvent, about: DebugFacts) => void;
+  readonly onDebug?: (event: RunEvent, about: DebugFacts) => void | Promise<void>;
   /** Everything, every piece of text included. */
-  readonly onEvent?: (event: RunEvent, about: { readonly runId: string }) => void;
+  readonly onEvent?: (event: RunEvent, about: { readonly runId: string }) => void | Promise<void>;
   /** Answers in the place of a person. Without it a run that needs one is `suspended`. */
   readonly onApproval?: (request: PersonRequest, options: { readonly signal: AbortSignal }) => unknown;
 }
@@ -66,20 +66,34 @@ const goesOn: ReadonlySet<RecoveryName> = new Set<RecoveryName>([
   'salvage',
 ]);
 
-/** The callbacks as an observer: one way to watch a run, with one rule for what goes wrong in it. */
-export function createCallbackHook(callbacks: AgentCallbacks): Hook {
+/** Each callback as an observer of its own: one that breaks must not silence another. */
+export function createCallbackHooks(callbacks: AgentCallbacks): readonly Hook[] {
   checkCallbacks(callbacks);
-  return {
-    name: 'callbacks',
-    kind: 'observer',
-    on: {},
-    onEvent: (event, { runId }) => {
-      callbacks.onDebug?.(event, debugFacts(event, runId));
-      if (event.type === 'recovery' && goesOn.has(event.recovery))
-        callbacks.onRetry?.(retryFacts(event, runId));
-      if (event.type === 'run-finished') tellError(callbacks, event.outcome);
-    },
-  };
+  const { onDebug, onRetry, onError } = callbacks;
+  const hooks: Hook[] = [];
+  if (onDebug !== undefined)
+    hooks.push(observer('onDebug', (event, runId) => onDebug(event, debugFacts(event, runId))));
+  if (onRetry !== undefined) {
+    hooks.push(
+      observer('onRetry', (event, runId) =>
+        event.type === 'recovery' && goesOn.has(event.recovery)
+          ? onRetry(retryFacts(event, runId))
+          : undefined,
+      ),
+    );
+  }
+  if (onError !== undefined) {
+    hooks.push(
+      observer('onError', (event) =>
+        event.type === 'run-finished' ? tellError(onError, event.outcome) : undefined,
+      ),
+    );
+  }
+  return hooks;
+}
+
+function observer(name: string, hear: (event: RunEvent, runId: string) => void | Promise<void>): Hook {
+  return { name, kind: 'observer', on: {}, onEvent: (event, { runId }) => hear(event, runId) };
 }
 
 function checkCallbacks(callbacks: unknown): void {
@@ -110,13 +124,15 @@ function retryFacts(
   return delayMs === undefined ? facts : { ...facts, delayMs };
 }
 
-function tellError({ onError }: AgentCallbacks, outcome: RunOutcome): void {
-  if (onError === undefined) return;
-  if (outcome.type !== 'failed' && outcome.type !== 'stopped') return;
+function tellError(
+  onError: NonNullable<AgentCallbacks['onError']>,
+  outcome: RunOutcome,
+): void | Promise<void> {
+  if (outcome.type !== 'failed' && outcome.type !== 'stopped') return undefined;
   const { failure, runId } = outcome;
   // What a person or a guardrail ended went as they wished.
-  if (failure === undefined || (outcome.type === 'stopped' && wished.has(outcome.reason))) return;
-  onError(failure, { runId, outcome, message: renderFailure(failure, 'person', { retrying: false }) });
+  if (failure === undefined || (outcome.type === 'stopped' && wished.has(outcome.reason))) return undefined;
+  return onError(failure, { runId, outcome, message: renderFailure(failure, 'person', { retrying: false }) });
 }
 
 const wished: ReadonlySet<string> = new Set(['rejected', 'guardrail']);

@@ -2,6 +2,9 @@ import { defaultLoopRules } from '../agent/loop-guard.ts';
 import { isRecord } from '../base/json.ts';
 import { nearestNames } from '../base/nearest.ts';
 import { configError } from '../errors/config-error.ts';
+import { isTool } from '../model/define-tool.ts';
+import { showValue } from '../model/show-value.ts';
+import { checkPolicy } from './check-options.ts';
 import type { AgentOptions, AgentPolicy } from './agent-options.ts';
 
 /** Throws a `ConfigError` that names the first option that makes no sense. What has a checker of its own is looked at there. */
@@ -10,8 +13,49 @@ export function checkAgentOptions(options: unknown): void {
   checkFields('the options of createAgent()', options, fields);
   const { policy = {}, name = 'agent', instructions = '' } = options;
   checkTexts({ name, instructions });
+  checkParts(options);
   checkFields('policy', policy, policyFields);
+  const { retry, timeouts } = policy as AgentPolicy; // Looked at in the next line.
+  checkPolicy({ retry, timeouts });
   checkPolicyValues(policy as AgentPolicy); // Its fields are looked at one by one.
+}
+
+/** What the rest relies on. */
+function checkParts({
+  model,
+  tools,
+  settings,
+  clock,
+  random,
+  gates,
+}: Readonly<Record<string, unknown>>): void {
+  if (model === undefined)
+    throw configError('An agent needs a "model", as in createAgent({ model: openai(\'gpt-5.2\') })');
+  if (tools !== undefined && !(Array.isArray(tools) && tools.every(isTool)))
+    throw configError('"tools" must be a list of tools, each made with tool({ … })');
+  const wanted = [
+    ['settings', settings, isRecord(settings), 'an object, such as { temperature: 0 }'],
+    [
+      'clock',
+      clock,
+      hasMethod(clock, 'monotonicMs') && hasMethod(clock, 'after'),
+      'a clock with wallMs, monotonicMs and after',
+    ],
+    ['random', random, typeof random === 'function', 'a function that gives a number from 0 to 1'],
+    ['gates', gates, hasMethod(gates, 'gateOf'), 'what createGates() returns'],
+  ] as const;
+  for (const [name, value, isLegal, expected] of wanted) {
+    if (value !== undefined && !isLegal)
+      throw configError(`"${name}" of the agent must be ${expected}, got ${showValue(value)}`);
+  }
+  const stray = ['messages', 'tools', 'toolChoice', 'output', 'continueFrom'].find(
+    (name) => isRecord(settings) && name in settings,
+  );
+  if (stray !== undefined) throw configError(`"${stray}" is no setting of an agent: it writes that itself`);
+}
+
+function hasMethod(value: unknown, name: string): boolean {
+  return isRecord(value) && typeof value[name] === 'function';
 }
 
 const fields = new Set<string>([
@@ -40,7 +84,7 @@ const policyFields = new Set<string>([
 ] satisfies readonly (keyof AgentPolicy)[]);
 
 function checkFields(place: string, given: unknown, known: ReadonlySet<string>): void {
-  if (!isRecord(given)) throw configError(`${place} must be an object, got ${String(given)}`);
+  if (!isRecord(given)) throw configError(`${place} must be an object, got ${showValue(given)}`);
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined || known.has(name)) continue;
     const [nearest] = nearestNames(name, [...known]);
@@ -72,7 +116,7 @@ function checkPolicyValues({ salvage, inDoubt, fallBackOnFilter, loop }: AgentPo
 }
 
 function badPolicy(name: string, expected: string, value: unknown): Error {
-  return configError(`"policy.${name}" must be ${expected}, got ${String(value)}`, {
+  return configError(`"policy.${name}" must be ${expected}, got ${showValue(value)}`, {
     context: { field: name },
   });
 }

@@ -104,7 +104,8 @@ describe('checkOutput() takes', () => {
 
 describe('checkOutput() on anything', () => {
   const container = fc.oneof(fc.array(fc.jsonValue()), fc.dictionary(fc.string(), fc.jsonValue()));
-  const words = fc.stringMatching(/^[a-z ,.'"!?]{0,40}$/u);
+  // Without double quotes: a text between two of them is JSON as it stands.
+  const words = fc.stringMatching(/^[a-z ,.'!?]{0,40}$/u);
 
   it('finds the value among words', async () => {
     await fc.assert(

@@ -1,5 +1,6 @@
 import type { RunOutcome } from '../agent/run-outcome.ts';
 import { configError } from '../errors/config-error.ts';
+import { showValue } from '../model/show-value.ts';
 import type { Message, UserPart } from '../model/message.ts';
 import type { Parsed, Schema } from '../model/tool.ts';
 import { resolveAgent } from './agent-options.ts';
@@ -48,14 +49,14 @@ export function createAgent<S extends Schema = never>(options: AgentOptions<S>):
     runOrThrow: async (input, given) => throwUnlessCompleted(await run(input, given)),
     ask: async (input, given) => answerText(await run(input, given)),
     stream: (input, given) => runs.stream(input, given),
-    resume: (runId, given) => runs.resume(checkId(runId), given),
-    cancel: (runId, reason) => runs.cancel(checkId(runId), reason),
-    inject: (runId, message) => runs.inject(checkId(runId), message),
+    resume: async (runId, given) => runs.resume(checkId(runId), given),
+    cancel: async (runId, reason) => runs.cancel(checkId(runId), reason),
+    inject: async (runId, message) => runs.inject(checkId(runId), message),
   };
   return agent as Agent<OutputOf<S>>; // The output was checked against the schema whose type this is.
 }
 
 function checkId(runId: unknown): string {
   if (typeof runId === 'string' && runId !== '') return runId;
-  throw configError(`A run is named by the text in its outcome's "runId", got ${String(runId)}`);
+  throw configError(`A run is named by the text in its outcome's "runId", got ${showValue(runId)}`);
 }

@@ -150,13 +150,21 @@ async function happen(
   const { live } = driving;
   if (live.isCancelled) return { type: 'cancelled' };
   try {
-    return work.type === 'suspend' ? await waitOutside(driving, performing) : await perform(performing, work);
+    const event =
+      work.type === 'suspend' ? await waitOutside(driving, performing) : await perform(performing, work);
+    // What broke because somebody wished the end did not break.
+    return event.type === 'broken' && hasBeenCancelled(live) ? { type: 'cancelled' } : event;
   } catch (error) {
     if (isCancelled(error)) return { type: 'cancelled' };
     // Another control error is the engine's; anything else is a defect, and ends the run with its state kept.
     if (controlTypeOf(error) !== undefined) throw error;
     return { type: 'broken', failure: classifyFailure(error, 'agent') };
   }
+}
+
+/** Asked anew: it may have happened since. */
+function hasBeenCancelled({ isCancelled: isSo }: LiveRun): boolean {
+  return isSo;
 }
 
 /** The run has an outcome and still exists: it goes on when somebody says so. */

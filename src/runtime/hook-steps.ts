@@ -2,6 +2,7 @@ import type { Action } from '../agent/action.ts';
 import type { Answer, AttemptedCall, BrokenOff, MachineEvent } from '../agent/event.ts';
 import type { HookCall, HookPoint, HookVerdict, Moments } from '../agent/hook.ts';
 import { messagesOf } from '../agent/history.ts';
+import { decidePermission } from '../agent/permission.ts';
 import type { PersonRequest } from '../agent/run-outcome.ts';
 import type { CallState, RunState } from '../agent/state.ts';
 import type { ToolEnd } from '../agent/tool-call.ts';
@@ -122,6 +123,11 @@ export async function beforeTools(
         settled.set(index, { index, end: refusedBy(call, changedAfterYes(verdict.modifiedBy)), drawn: 0 });
         continue;
       }
+      const forbidden = forbiddenBy(performing, verdict.moment.call);
+      if (forbidden !== undefined) {
+        settled.set(index, { index, end: refusedBy(call, forbidden), drawn: 0 });
+        continue;
+      }
       live.inputs ??= new Map();
       live.inputs.set(index, verdict.moment.call.input);
       continue;
@@ -137,6 +143,23 @@ function isApproved({ live }: Performing, index: number): boolean {
   const { phase } = live.state as RunState; // Tools belong to a run that has started.
   const call = phase.type === 'running-tools' ? phase.calls[index]?.call : undefined;
   return call?.type === 'ready' && call.permission === 'ask';
+}
+
+/** A hook must not make of a call what the rules do not allow, or only after a question. */
+function forbiddenBy(
+  { parts }: Performing,
+  { name, effect, input }: HookCall,
+): { readonly type: 'halt'; readonly failure: Failure } | undefined {
+  const own = parts.registry.get(name)?.permission ?? 'deny';
+  const { permission, why } = decidePermission({ name, effect, permission: own }, input, parts.rules);
+  if (permission === 'allow') return undefined;
+  const failure = createFailure('PERMISSION_DENIED', {
+    origin: 'tool',
+    message: `The call of "${name}", as a hook changed it, is not allowed by itself: ${why}`,
+    sideEffect: 'none',
+    context: { tool: name },
+  });
+  return { type: 'halt', failure };
 }
 
 function changedAfterYes(hooks: readonly string[]): { readonly type: 'failed'; readonly failure: Failure } {

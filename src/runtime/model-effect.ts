@@ -18,6 +18,7 @@ import { createModelTurn } from './model-turn.ts';
 import type { RequestChanges } from './model-turn.ts';
 import { prepareCalls } from './prepare-calls.ts';
 import { writeAsRead } from './repair-answer.ts';
+import { awaitSchema } from './schema-wait.ts';
 
 /** What the effect is given: where the run stands. What is asked it reads from the run itself. */
 export interface ModelEffectInput {
@@ -53,7 +54,9 @@ export async function performModelEffect(
   const step = await performStep(asked, situation, options);
   if (step.type === 'failure') return endWith({ step, injected }, taken);
   const reading = readAnswer(parts, live, step.value);
-  const read = reading instanceof Promise ? await reading : reading;
+  const { clock } = parts;
+  const read =
+    reading instanceof Promise ? await awaitSchema(reading, { clock, signal: context.signal }) : reading;
   // What came while the model spoke must be heard, even where it thinks that it is done.
   const isOvertaken = read.toolCalls.length === 0 && context.pending('message').length > taken.length;
   const value: Answer = isOvertaken ? { ...read, isOvertaken } : read;

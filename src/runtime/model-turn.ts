@@ -74,7 +74,8 @@ function writeMessages(
   const { settled, recent } = changes.messages === undefined ? history : startHistory(changes.messages);
   const cutOff: readonly Message[] =
     calling.base === '' ? [] : [{ role: 'assistant', content: calling.base }, continueMessage];
-  return [...system, ...settled, ...recent, ...injected, ...cutOff];
+  // Not by spreading: engines copy a list element by element for that, and this one may be long.
+  return system.concat(settled, recent, injected, cutOff);
 }
 
 interface Writing {

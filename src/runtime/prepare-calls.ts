@@ -1,6 +1,7 @@
 import type { PreparedCall } from '../agent/tool-call.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import { fingerprint, hashText } from '../base/hash.ts';
+import { deepFreeze } from '../base/plain-copy.ts';
 import type { Json } from '../base/json.ts';
 import type { ToolCallPart } from '../model/message.ts';
 import type { InputCheck, Permission, Tool } from '../model/tool.ts';
@@ -127,7 +128,8 @@ function decide(reading: Reading, check: InputCheck): PreparedCall {
     callId: call.callId,
     name: call.name,
     type: 'ready',
-    input,
+    // Hooks, listeners and outcomes are handed it; what runs must be what was looked at.
+    input: deepFreeze(input),
     effect: tool.effect,
     permission,
     ...(permission === 'ask' && why !== undefined ? { why } : {}),

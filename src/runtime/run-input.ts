@@ -21,7 +21,7 @@ export interface RunOptions {
   /** A name of your own; a second run of that name is the first one. */
   readonly runId?: string;
   /** Hears everything, every piece of text included. What it throws is noted and never touches the run. */
-  readonly onEvent?: (event: RunEvent) => void;
+  readonly onEvent?: (event: RunEvent) => void | Promise<void>;
 }
 
 export interface ResumeOptions extends Omit<RunOptions, 'runId'> {
@@ -43,10 +43,19 @@ export function checkRunOptions(options: unknown, kind: 'run' | 'resume'): void 
     }
   }
   const { signal, runId, onEvent } = options;
-  if (signal !== undefined && !(isRecord(signal) && typeof signal['aborted'] === 'boolean'))
+  if (
+    signal !== undefined &&
+    !(
+      isRecord(signal) &&
+      typeof signal['aborted'] === 'boolean' &&
+      typeof signal['addEventListener'] === 'function'
+    )
+  )
     throw configError('"signal" must be an AbortSignal: of a controller, hand in its "signal"');
   if (runId !== undefined && (typeof runId !== 'string' || runId === '' || runId.length > 200))
-    throw configError(`"runId" must be a text of 1 to 200 characters, got ${typeof runId}`);
+    throw configError(
+      `"runId" must be a text of 1 to 200 characters, got ${typeof runId === 'string' ? `one of ${runId.length}` : typeof runId}`,
+    );
   if (onEvent !== undefined && typeof onEvent !== 'function')
     throw configError('"onEvent" must be a function');
 }
@@ -58,18 +67,40 @@ const optionNames: Readonly<Record<'run' | 'resume', readonly string[]>> = {
 
 /** The conversation that a run begins with, repaired where providers would refuse it, or why it cannot begin. */
 export function readInput(parts: AgentParts, input: unknown): Extract<DriveInput, { type: 'start' }> {
+  try {
+    return readGiven(parts, input);
+  } catch {
+    return refuse('The input cannot be read: hand in plain objects, lists and texts'); // A Proxy that throws.
+  }
+}
+
+function readGiven(parts: AgentParts, input: unknown): Extract<DriveInput, { type: 'start' }> {
   if (typeof input === 'string') {
     if (input.trim() === '') return refuse('The input is empty: there is nothing to do');
     return { type: 'start', messages: [{ role: 'user', content: input }], repairs: [] };
   }
   if (!Array.isArray(input))
-    return refuse(`The input must be a text or a list of messages, got ${typeof input}`);
-  const { messages, repairs } = repairHistory(input as readonly Message[]);
+    return refuse(
+      `The input must be a text or a list of messages, got ${input === null ? 'null' : typeof input}`,
+    );
+  const given = copyMessages(input as readonly Message[]);
+  if (given === undefined)
+    return refuse('The messages cannot be read: hand in plain objects, lists and texts');
+  const { messages, repairs } = repairHistory(given);
   if (messages.length === 0) return refuse('The input is an empty list: there is nothing to do');
   const failure = checkInput(parts, messages);
   return failure === undefined
     ? { type: 'start', messages, repairs }
     : { type: 'start', messages: [], repairs: [], refused: failure };
+}
+
+/** A copy, so that what the caller does to his own list afterwards is his affair. */
+function copyMessages(messages: readonly Message[]): readonly Message[] | undefined {
+  try {
+    return structuredClone(messages);
+  } catch {
+    return undefined; // A function or a Proxy among them: nothing that could be sent.
+  }
 }
 
 function refuse(message: string): Extract<DriveInput, { type: 'start' }> {

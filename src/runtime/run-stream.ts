@@ -19,7 +19,7 @@ export interface EventQueue {
  * grows with what happened and not with the number of its pieces.
  */
 export function createEventQueue(): EventQueue {
-  const held: Held = { events: [], isOver: false, wake: undefined };
+  const held: Held = { events: [], isOver: false, waiting: [] };
   return {
     watcher: { hear: (event) => hear(held, event), wantsDeltas: true },
     iterate: (onAbandoned) => ({
@@ -28,6 +28,7 @@ export function createEventQueue(): EventQueue {
         if (!held.isOver) onAbandoned();
         held.isOver = true;
         held.events.length = 0;
+        wake(held);
         return Promise.resolve({ done: true, value: undefined });
       },
     }),
@@ -37,7 +38,8 @@ export function createEventQueue(): EventQueue {
 interface Held {
   readonly events: RunEvent[];
   isOver: boolean;
-  wake: (() => void) | undefined;
+  /** Readers for whom there is no event yet. */
+  readonly waiting: (() => void)[];
 }
 
 // Text that is read late is joined into pieces of at most this size.
@@ -51,7 +53,12 @@ function hear(held: Held, event: RunEvent): void {
   if (joined === undefined) held.events.push(event);
   else held.events[held.events.length - 1] = joined;
   if (event.type === 'run-finished') held.isOver = true;
-  held.wake?.();
+  wake(held);
+}
+
+/** All of them look again: who finds nothing waits on. */
+function wake({ waiting }: Held): void {
+  for (const look of waiting.splice(0)) look();
 }
 
 /** Two pieces of the same text as one, or nothing. */
@@ -68,8 +75,7 @@ async function next(held: Held): Promise<IteratorResult<RunEvent, undefined>> {
     if (event !== undefined) return { done: false, value: event };
     if (held.isOver) return { done: true, value: undefined };
     await new Promise<void>((resolve) => {
-      held.wake = resolve;
+      held.waiting.push(resolve);
     });
-    held.wake = undefined;
   }
 }

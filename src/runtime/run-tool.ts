@@ -1,4 +1,5 @@
 import { fingerprint } from '../base/hash.ts';
+import { copyPlain } from '../base/plain-copy.ts';
 import type { ToolEnd } from '../agent/tool-call.ts';
 import { unreachable } from '../base/assert.ts';
 import { clean } from '../errors/failure.ts';
@@ -59,7 +60,9 @@ function executeChecked(call: ToolCall, check: InputCheck): Performed | PromiseL
   // Time ran out over the check: nobody waits, so nothing may happen any more.
   if (call.interruption !== undefined) return { type: 'refused', failure: notBegun(tool, 'no-time') };
   call.hasBegun = true;
-  const value = tool.execute(check.value, createToolContext(call));
+  // A schema that made nothing new of it gave the journal's own back: the tool gets a copy of that.
+  const given = check.value === call.run.input ? copyPlain(call.run.input) : check.value;
+  const value = tool.execute(given, createToolContext(call));
   return isThenable(value)
     ? Promise.resolve(value).then((settled) => encodeValue(call, settled))
     : encodeValue(call, value);

@@ -1,4 +1,5 @@
 import type { RunEvent } from '../agent/run-event.ts';
+import { isPromiseLike } from '../base/promise-like.ts';
 import { causesOf } from '../errors/classify/causes.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { AgentParts } from './agent-parts.ts';
@@ -6,7 +7,11 @@ import { publish } from './live-run.ts';
 import type { LiveRun, Watcher } from './live-run.ts';
 
 /** Who watches a run: hooks, callbacks and the caller's own listener. None of them can touch it. */
-export function watchRun(parts: AgentParts, live: LiveRun, onEvent?: (event: RunEvent) => void): void {
+export function watchRun(
+  parts: AgentParts,
+  live: LiveRun,
+  onEvent?: (event: RunEvent) => void | Promise<void>,
+): void {
   const { hooks, name, listen } = parts;
   const { runId, watchers } = live;
   const about = { runId, agent: name };
@@ -18,22 +23,27 @@ export function watchRun(parts: AgentParts, live: LiveRun, onEvent?: (event: Run
 }
 
 /** A listener of the caller's. What it throws is told as a failed hook, at most once, and then it hears no more. */
-export function createListener(live: LiveRun, listener: (event: RunEvent) => void): Watcher {
+export function createListener(live: LiveRun, listener: (event: RunEvent) => void | Promise<void>): Watcher {
   let isBroken = false;
+  const fail = (error: unknown): void => {
+    if (isBroken) return;
+    isBroken = true;
+    const failure = createFailure('HOOK_FAILED', {
+      origin: 'hook',
+      message: 'The listener of the events threw, and hears no more of this run',
+      causes: causesOf(error),
+    });
+    publish(live, { type: 'hook-failed', hook: 'onEvent', point: 'event', failure });
+  };
   return {
     wantsDeltas: true,
     hear: (event) => {
       if (isBroken) return;
       try {
-        listener(event);
+        const heard = listener(event);
+        if (isPromiseLike(heard)) heard.then(undefined, fail);
       } catch (error) {
-        isBroken = true;
-        const failure = createFailure('HOOK_FAILED', {
-          origin: 'hook',
-          message: 'The listener of the events threw, and hears no more of this run',
-          causes: causesOf(error),
-        });
-        publish(live, { type: 'hook-failed', hook: 'onEvent', point: 'event', failure });
+        fail(error);
       }
     },
   };
