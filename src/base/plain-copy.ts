@@ -15,7 +15,7 @@ export function copyPlain(value: Json): Json {
   for (const [name, member] of Object.entries(value)) {
     // Defined, not assigned: a member called `__proto__` must stay a member.
     Object.defineProperty(copy, name, {
-      value: copyPlain(member as Json), // Members of JSON are JSON.
+      value: copyPlain(member),
       enumerable: true,
       configurable: true,
       writable: true,

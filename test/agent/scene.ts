@@ -69,7 +69,7 @@ export function setScene({
       ...options.callbacks,
       onEvent: (event, about) => {
         events.push(event);
-        options.callbacks?.onEvent?.(event, about);
+        return options.callbacks?.onEvent?.(event, about);
       },
     },
   });
