@@ -83,7 +83,7 @@ describe('the examples', () => {
     const log = vi.spyOn(console, 'log').mockReturnValue();
     await import(`../examples/${file}`);
     const show = (value: unknown): string =>
-      typeof value === 'object' ? JSON.stringify(value) : String(value);
+      typeof value === 'string' ? value : JSON.stringify(value);
     expect(log.mock.calls.map((values) => values.map(show).join(' '))).toEqual(printed);
   });
 

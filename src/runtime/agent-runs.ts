@@ -35,6 +35,7 @@ export interface AgentRuns {
 
 /** Ended runs that are kept, so that they can be resumed and asked for again. */
 const maxEndedRuns = 200;
+const maxEndedMessages = 5000;
 const version = '1';
 
 interface Held {
@@ -43,6 +44,8 @@ interface Held {
   readonly runs: Map<string, LiveRun>;
   /** The one that ended first in front. */
   readonly ended: Set<string>;
+  /** Of those, all together. */
+  messages: number;
 }
 
 /** Makes the agent's parts, with a way to tell of failing hooks, and holds its runs. */
@@ -79,7 +82,7 @@ export function createAgentRuns(
         );
     },
   });
-  const held: Held = { parts, engine, runs, ended: new Set() };
+  const held: Held = { parts, engine, runs, ended: new Set(), messages: 0 };
   return {
     name: parts.name,
     run: async (input, options = {}) => begin(held, input, { options }).outcome.promise,
@@ -163,15 +166,25 @@ function end(held: Held, live: LiveRun, outcome: RunOutcome): void {
   for (const { hear } of watchers) hear({ type: 'run-finished', outcome });
 }
 
-function remember({ ended, runs }: Held, runId: string): void {
-  ended.delete(runId);
-  ended.add(runId);
-  if (ended.size <= maxEndedRuns) return;
-  for (const oldest of ended) {
-    ended.delete(oldest);
-    runs.delete(oldest);
-    return;
+function remember(held: Held, runId: string): void {
+  forget(held, runId);
+  held.ended.add(runId);
+  held.messages += messagesIn(held, runId);
+  for (const oldest of held.ended) {
+    if (held.ended.size <= maxEndedRuns && held.messages <= maxEndedMessages) return;
+    // The latest one stays, however long it is.
+    if (oldest === runId) return;
+    forget(held, oldest);
+    held.runs.delete(oldest);
   }
+}
+
+function forget(held: Held, runId: string): void {
+  if (held.ended.delete(runId)) held.messages -= messagesIn(held, runId);
+}
+
+function messagesIn({ runs }: Held, runId: string): number {
+  return runs.get(runId)?.ended?.messages.length ?? 0;
 }
 
 /** A run of which no state is left to say more. */
@@ -236,7 +249,7 @@ async function resume(held: Held, runId: string, options: ResumeOptions): Promis
   const answer = readAnswer(options);
   const wallMs = parts.clock.wallMs();
   live.isCancelled = false;
-  held.ended.delete(runId);
+  forget(held, runId);
   reopen(live);
   watchRun(parts, live, options.onEvent);
   obey(held, live, options.signal);
