@@ -82,8 +82,7 @@ describe('the examples', () => {
   ])('$file prints what its comments say', async ({ file, printed }) => {
     const log = vi.spyOn(console, 'log').mockReturnValue();
     await import(`../examples/${file}`);
-    const show = (value: unknown): string =>
-      typeof value === 'string' ? value : JSON.stringify(value);
+    const show = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
     expect(log.mock.calls.map((values) => values.map(show).join(' '))).toEqual(printed);
   });
 

@@ -21,7 +21,8 @@ const textRules: readonly TextRule[] = [
   },
   {
     rule: 'registry-host',
-    pattern: /\bregistry\.[a-z0-9-]+\.(?:com|cloud|dev|internal|io|lan|local|net|org)\b|\bnpm\.pkg\.github\.com\b|\bregistry\s*=\s*['"]?http/i,
+    pattern:
+      /\bregistry\.[a-z0-9-]+\.(?:com|cloud|dev|internal|io|lan|local|net|org)\b|\bnpm\.pkg\.github\.com\b|\bregistry\s*=\s*['"]?http/i,
     appliesTo: () => true,
     message: 'Packages are known by their name, not by where one machine gets them',
   },
