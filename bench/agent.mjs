@@ -35,6 +35,8 @@ async function served() {
   const times = await takeTurns(names, {
     task: () => ({ type: 'served', turns, runs: isQuick ? 20 : 60 }),
     rounds: isQuick ? 3 : 15,
+    // As a server that has been up for some minutes: whoever has more code takes longer to be compiled.
+    warmUp: isQuick ? 10 : 30,
   });
   const [byFetch, byHttp] = [figure(times, 'bare fetch'), figure(times, 'bare node:http')];
   printTable(`A turn against a server that answers at once (conversations of ${turns} turns)`, {
@@ -175,16 +177,16 @@ async function processCpuMs(given) {
  * Medians over the rounds; contestants take turns, so that a slow minute hits all.
  *
  * @param {readonly string[]} names
- * @param {{ task: (name: string) => Task, rounds: number }} load
+ * @param {{ task: (name: string) => Task, rounds: number, warmUp?: number }} load
  */
-async function takeTurns(names, { task, rounds }) {
+async function takeTurns(names, { task, rounds, warmUp = 2 }) {
   /** @type {Map<string, { child: import('node:child_process').ChildProcess, figures: number[][] }>} */
   const started = new Map();
   for (const name of names) {
     const child = await start(name);
     if (child !== undefined) started.set(name, { child, figures: [] });
   }
-  for (let round = -2; round < rounds; round += 1) {
+  for (let round = -warmUp; round < rounds; round += 1) {
     for (const [name, { child, figures }] of started) {
       const found = await ask(child, task(name));
       if (found === undefined) started.delete(name);
