@@ -22,6 +22,7 @@ export { RerailError } from './errors/rerail-error.ts';
 export type { Message } from './model/message.ts';
 export type { Model } from './model/model.ts';
 export type { ModelRequest } from './model/request.ts';
+export { warningsOf } from './model/define-tool.ts';
 export type { Tool, ToolContext, ToolEffect } from './model/tool.ts';
 export { callModel } from './runtime/call-model.ts';
 export type { CallEvent, CallOptions, CallOutcome } from './runtime/call-model.ts';

@@ -48,7 +48,6 @@ function fromSuspension(
   const { back, resumeAt } = phase;
   // Nobody may be asked before the moment that was asked for, whoever is in a hurry.
   if (resumeAt !== undefined && event.wallMs < resumeAt) return suspendRun(state, phase, []);
-  if (back.type === 'new-turn') return beginTurn(state, [resumed]);
   if (back.type === 'calling-model') {
     const { turn, salvage, base, continuations } = back;
     const call =

@@ -146,7 +146,7 @@ export interface Suspended {
   readonly resumeAt?: number;
   readonly request?: PersonRequest;
   readonly failure?: Failure;
-  readonly back: Extract<Phase, { type: 'asking' }> | { readonly type: 'new-turn' } | Calling;
+  readonly back: Extract<Phase, { type: 'asking' }> | Calling;
 }
 
 export type Ended = { readonly type: 'ended' } & (
