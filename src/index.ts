@@ -1,3 +1,5 @@
+export type { ProcessSignals, SignalNotice, StopSignal } from './base/system-signals.ts';
+export type { ContextOptions, ContextStrategy } from './context/context-options.ts';
 export type { ErrorReport } from './agent/error-report.ts';
 export type { Hook, HookPoint } from './agent/hook.ts';
 export type { LogEntry } from './agent/log.ts';
@@ -23,6 +25,21 @@ export type { Message } from './model/message.ts';
 export type { Model } from './model/model.ts';
 export type { ModelRequest } from './model/request.ts';
 export { warningsOf } from './model/define-tool.ts';
+export type {
+  BlobStore,
+  Lease,
+  Retention,
+  RunPage,
+  RunQuery,
+  RunRow,
+  RunStore,
+  SessionRow,
+  SessionStore,
+  Store,
+  StoreCheck,
+  StoredEvent,
+  StoredStatus,
+} from './model/store.ts';
 export type { Tool, ToolContext, ToolEffect } from './model/tool.ts';
 export { callModel } from './runtime/call-model.ts';
 export type { CallEvent, CallOptions, CallOutcome } from './runtime/call-model.ts';
@@ -31,6 +48,11 @@ export type { AgentOptions, AgentPolicy } from './runtime/agent-options.ts';
 export type { AgentCallbacks } from './runtime/callbacks.ts';
 export { createAgent } from './runtime/create-agent.ts';
 export type { Agent } from './runtime/create-agent.ts';
+export { createWorker } from './runtime/create-worker.ts';
+export type { Worker } from './runtime/create-worker.ts';
+export type { WorkerEvent, WorkerListener } from './runtime/worker-event.ts';
+export type { WorkerAgents, WorkerOptions } from './runtime/worker-options.ts';
+export type { HistoryOptions } from './runtime/history-options.ts';
 export { createLogHook } from './runtime/logging.ts';
 export type { ResumeOptions, RunInput, RunOptions } from './runtime/run-input.ts';
 export type { RunStream } from './runtime/run-stream.ts';

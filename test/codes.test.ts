@@ -80,6 +80,7 @@ describe('every code can be provoked through the public API', () => {
     UNKNOWN_OUTCOME: () => toldFailure([{ toolCalls: [{ name: 'deaf' }] }, 'Sorry.']),
     OUTPUT_PARSE_ERROR: () =>
       endFailure({ script: ['no JSON'], output: { type: 'object', required: ['a'] } }),
+    COMPACTION_FAILED: () => provokedIn('test/agent/context.test.ts', 'COMPACTION_FAILED'),
     MAX_ITERATIONS_EXCEEDED: () =>
       endFailure({ script: [{ toolCalls: [{ name: 'ping' }] }], limits: { maxTurns: 1 } }),
     BUDGET_EXCEEDED: () =>
@@ -110,6 +111,10 @@ describe('every code can be provoked through the public API', () => {
     STORAGE_LOCKED: () => classifyFailure(systemError('SQLITE_BUSY', 'database is locked'), 'storage'),
     STORAGE_FULL: () => classifyFailure(systemError('ENOSPC', 'no space left on device'), 'storage'),
     STORAGE_IO: () => classifyFailure(systemError('EIO', 'i/o error'), 'storage'),
+    STORAGE_READ_ONLY: () => classifyFailure(systemError('EROFS', 'read-only file system'), 'storage'),
+    STORAGE_LOST: () => provokedIn('test/agent/stores.test.ts', 'STORAGE_LOST'),
+    STORAGE_DIVERGED: () => provokedIn('test/agent/stores.test.ts', 'STORAGE_DIVERGED'),
+    STORAGE_NEWER_SCHEMA: () => provokedIn('test/agent/stores.test.ts', 'STORAGE_NEWER_SCHEMA'),
     ALREADY_REGISTERED: () => thrownFailure(() => createModelRegistry().register('openai', openai)),
     NOT_REGISTERED: () => thrownFailure(() => resolveModel('antropic:claude-sonnet-5')),
     CONFIG_ERROR: () => classifyFailure(new Error('"maxTurns" must be positive, got -1'), 'config'),
@@ -223,6 +228,7 @@ describe('the table of codes', () => {
 const tables = new Set([
   'src/errors/codes.ts',
   'src/errors/code-texts.ts',
+  'src/errors/storage-texts.ts',
   'src/resilience/recovery-routes.ts',
   'src/agent/ladder.ts',
 ]);
@@ -315,6 +321,13 @@ function agentFor({ script, limits = {}, output, guard }: Provocation): ReturnTy
     hooks,
     ...(output === undefined ? {} : { output }),
   });
+}
+
+/** What takes files or a long conversation is provoked in a test of its own, which must then expect that very code. */
+function provokedIn(file: string, code: FailureCode): Failure {
+  const expectation = new RegExp(String.raw`\bcode: '${code}'`);
+  if (!expectation.test(readFileSync(file, 'utf8'))) throw new Error(`${file} does not expect ${code}`);
+  return createFailure(code, { message: `Provoked in ${file}` });
 }
 
 /** The failure with which a run ends. */

@@ -3,12 +3,13 @@ import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import { joinContinuation } from '../model/join-continuation.ts';
 import { advance } from '../resilience/call-progress.ts';
-import type { StepEnd } from '../resilience/call-progress.ts';
+import type { CallProgress } from '../resilience/call-progress.ts';
 import type { Ledger } from '../resilience/ledger.ts';
+import { changeState } from './change-state.ts';
 import { addMessages } from './history.ts';
 import { anewEvents, climb } from './climb.ts';
 import { endRun } from './end.ts';
-import type { Answer } from './event.ts';
+import type { Answer, MachineEvent } from './event.ts';
 import type { Moved } from './moved.ts';
 import { told } from './moved.ts';
 import type { OutputCheck } from './output.ts';
@@ -21,13 +22,15 @@ import type { PreparedCall } from './tool-call.ts';
 import { beginTools } from './tools.ts';
 import { attemptOf, beginTurn, mayBegin } from './turn.ts';
 
+type AttemptFinished = Extract<MachineEvent, { type: 'attempt-finished' }>;
+
 /** An attempt at a model has ended: go on with the call, with the answer, or up the ladder. */
-export function onAttempt(given: RunState, calling: Calling, step: StepEnd<Answer>): Moved {
+export function onAttempt(given: RunState, calling: Calling, { step, made }: AttemptFinished): Moved {
   const advanced = advance(calling.progress, step, given.config.models);
   const { progress, next } = advanced;
   // A clock that was set back must not make the run younger.
-  const state: RunState = { ...given, wallMs: Math.max(given.wallMs, step.wallMs) };
-  const ongoing: Calling = { ...calling, progress };
+  const state: RunState = changeState(given, { wallMs: Math.max(given.wallMs, step.wallMs) });
+  const ongoing = withProgress(calling, progress);
   switch (next.type) {
     case 'succeeded':
       // The value of a success is an answer: see StepEnd.
@@ -38,12 +41,12 @@ export function onAttempt(given: RunState, calling: Calling, step: StepEnd<Answe
       });
     case 'wait':
       return {
-        state: { ...state, phase: { type: 'waiting', calling: ongoing, delayMs: next.delayMs } },
+        state: changeState(state, { phase: { type: 'waiting', calling: ongoing, delayMs: next.delayMs } }),
         actions: told(recoveryOf(calling, advanced.told), { type: 'wait', delayMs: next.delayMs }),
       };
     case 'attempt':
       return {
-        state: { ...state, phase: ongoing },
+        state: changeState(state, { phase: ongoing }),
         actions: told(recoveryOf(calling, advanced.told), attemptOf(state, ongoing, false)),
       };
     default:
@@ -53,8 +56,15 @@ export function onAttempt(given: RunState, calling: Calling, step: StepEnd<Answe
         answer: step.value,
         tokens: tokensOf(progress) - tokensOf(given),
         reason: advanced.told?.reason ?? '',
+        made,
       });
   }
+}
+
+function withProgress(given: Calling, progress: CallProgress): Calling {
+  const { turn, base, continuations, isCompacted, salvage } = given;
+  const calling: Calling = { type: 'calling-model', turn, progress, base, continuations, isCompacted };
+  return salvage === undefined ? calling : { ...calling, salvage };
 }
 
 /** An answer in the place of a model's. */
@@ -92,12 +102,16 @@ function onAnswer(given: RunState, { calling, answer, tokens }: Answered): Moved
   const message = { role: 'assistant', content: whole.content } as const;
   const events = anewEvents(calling, answer);
   if (hasCalls && salvage === undefined) {
-    const state = overcome({ ...given, partial }, calling, false);
+    const state = overcome(
+      partial === given.partial ? given : changeState(given, { partial }),
+      calling,
+      false,
+    );
     return beginTools(state, { answer: message, prepared: preparedOf(answer) }, events);
   }
-  const answered: RunState = { ...given, partial, history: addMessages(given.history, message) };
+  const answered: RunState = changeState(given, { partial, history: addMessages(given.history, message) });
   if (salvage !== undefined) {
-    const saved = isBlank || hasCalls ? { ...given, partial } : overcome(answered, calling, true);
+    const saved = isBlank || hasCalls ? changeState(given, { partial }) : overcome(answered, calling, true);
     return endRun(saved, { type: 'ended', end: 'stopped', ...salvage }, events);
   }
   const fall = { calling, answer, tokens, reason: '' };
@@ -151,6 +165,8 @@ function overcome(state: RunState, { progress, turn }: Calling, isFinal: boolean
   const ofCall = progress.recoveries.map((recovery): RunRecovery => ({ ...recovery, turn }));
   const isOpen = ({ recovery }: RunRecovery): boolean => !isFinal && recovery === 'tell-model';
   const pending = tallies.pending.filter(isOpen);
-  const rested: RunState = { ...state, tallies: { ...tallies, nudges: 0, compactions: 0, pending } };
+  const rested: RunState = changeState(state, {
+    tallies: { ...tallies, nudges: 0, compactions: 0, pending },
+  });
   return addRecoveries(rested, [...tallies.pending.filter((one) => !isOpen(one)), ...ofCall]);
 }

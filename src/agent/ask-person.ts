@@ -1,4 +1,5 @@
 import { assert } from '../base/assert.ts';
+import { changeState } from './change-state.ts';
 import type { Moved } from './moved.ts';
 import { told } from './moved.ts';
 import type { RunEvent } from './run-event.ts';
@@ -21,7 +22,7 @@ export function askAbout(
   const request = requestOf(state, asked, index);
   const phase: Asking = { type: 'asking', tools, index, request };
   const tellings = [...events, ...doubtOf(state, asked), { type: 'approval-requested', request } as const];
-  return { state: { ...state, phase }, actions: told(tellings, { type: 'ask-person', request }) };
+  return { state: changeState(state, { phase }), actions: told(tellings, { type: 'ask-person', request }) };
 }
 
 function requestOf(state: RunState, asked: Open, index: number): PersonRequest {

@@ -1,6 +1,7 @@
 import { unreachable } from '../base/assert.ts';
 import { renderFailure } from '../errors/render-failure.ts';
 import type { ToolResultPart } from '../model/message.ts';
+import { changeState } from './change-state.ts';
 import { addMessages } from './history.ts';
 import { settleCall } from './settle-call.ts';
 import type { Calling, CallState, Phase, RunningTools, RunState } from './state.ts';
@@ -18,7 +19,7 @@ export function cancelRun(state: RunState): RunState {
   const content = tools.calls.map(resultOf);
   return content.length === 0
     ? state
-    : { ...state, history: addMessages(state.history, tools.answer, { role: 'tool', content }) };
+    : changeState(state, { history: addMessages(state.history, tools.answer, { role: 'tool', content }) });
 }
 
 /** Half an answer that was being continued is what there is of one. */

@@ -13,6 +13,8 @@ import {
   wallMs,
 } from '../../test/agent/machine-events.ts';
 import { longHistory, smallConfig, textAnswer } from '../../test/agent/random-run.ts';
+import type { Compaction } from '../model/compaction.ts';
+import type { MachineEvent } from './event.ts';
 import { messagesOf } from './history.ts';
 import type { RunState } from './state.ts';
 import { transition } from './transition.ts';
@@ -22,6 +24,22 @@ const half = 'It is a long answer that goes on and on, and then';
 
 function endedText({ phase }: RunState): string | undefined {
   return phase.type === 'ended' && phase.end === 'completed' ? phase.text : undefined;
+}
+
+/** As the runtime says it: refused, and how it could be shorter. */
+function tooLong(code: 'CONTEXT_LENGTH_EXCEEDED' | 'REQUEST_TOO_LARGE'): MachineEvent {
+  const cleared = longHistory.flatMap(({ role, content }, message) =>
+    role === 'tool' ? content.map(({ callId }) => ({ message, callId })) : [],
+  );
+  const compaction: Compaction = {
+    strategy: 'clear-results',
+    dropped: [],
+    cleared,
+    shortened: [],
+    tokensBefore: 4000,
+    tokensAfter: 1000,
+  };
+  return { ...(gaveUp(code) as Extract<MachineEvent, { type: 'attempt-finished' }>), made: { compaction } };
 }
 
 describe('an answer that was cut off', () => {
@@ -73,7 +91,7 @@ describe('an answer that was cut off', () => {
       typeof started
     >);
     const cut = follow(begun.state, gaveUp('OUTPUT_TRUNCATED', { text: half }));
-    const moved = follow(cut.state, gaveUp('CONTEXT_LENGTH_EXCEEDED'));
+    const moved = follow(cut.state, tooLong('CONTEXT_LENGTH_EXCEEDED'));
     expect(toldOf(moved, 'text-retracted')).toHaveLength(1);
     expect(moved.state.phase).toMatchObject({ type: 'calling-model', base: '', continuations: 1 });
   });
@@ -160,17 +178,21 @@ describe('a conversation that is too long', () => {
   >).state;
 
   it('fails with the second overflow in a row', () => {
-    const once = follow(begun, gaveUp('CONTEXT_LENGTH_EXCEEDED')).state;
-    const { state } = follow(once, gaveUp('CONTEXT_LENGTH_EXCEEDED'));
+    const once = follow(begun, tooLong('CONTEXT_LENGTH_EXCEEDED')).state;
+    const { state } = follow(once, tooLong('CONTEXT_LENGTH_EXCEEDED'));
     expect(state.phase).toMatchObject({ end: 'failed', failure: { code: 'CONTEXT_LENGTH_EXCEEDED' } });
   });
 
   it('is shortened in the same turn, and nothing is left out that belongs together', () => {
-    const moved = follow(begun, gaveUp('REQUEST_TOO_LARGE'));
+    const moved = follow(begun, tooLong('REQUEST_TOO_LARGE'));
     expect(moved.state).toMatchObject({ turn: 1, tallies: { compactions: 1 } });
     expect(messagesOf(moved.state.history)).toHaveLength(longHistory.length);
-    const [compacted] = toldOf(moved, 'history-compacted');
-    expect(compacted?.removedCharacters).toBeGreaterThan(8000);
+    expect(JSON.stringify(messagesOf(moved.state.history)).length).toBeLessThan(
+      JSON.stringify(longHistory).length - 8000,
+    );
+    expect(toldOf(moved, 'history-compacted')).toMatchObject([
+      { why: 'overflow', strategy: 'clear-results' },
+    ]);
   });
 
   it('is not shortened where nothing would be saved', () => {

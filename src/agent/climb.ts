@@ -3,11 +3,11 @@ import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import { renderFailure } from '../errors/render-failure.ts';
 import { beginsAnew, joinContinuation } from '../model/join-continuation.ts';
-import { addMessages, messagesOf, startHistory } from './history.ts';
+import { changeState } from './change-state.ts';
+import { addMessages } from './history.ts';
 import type { Message } from '../model/message.ts';
-import { compactHistory } from './compact-history.ts';
 import { endRun, failRun, suspendRun } from './end.ts';
-import type { Answer } from './event.ts';
+import type { Answer, CompactionMade } from './event.ts';
 import { recover } from './ladder.ts';
 import type { Recovery } from './ladder.ts';
 import type { Moved } from './moved.ts';
@@ -17,6 +17,7 @@ import { maxPending } from './overcome.ts';
 import type { RunEvent } from './run-event.ts';
 import type { RunRecovery } from './run-outcome.ts';
 import type { Calling, RunState, Stop, Suspended, Tallies } from './state.ts';
+import { chargeCompaction, shortenHistory, shortenedEvents } from './shorten.ts';
 import { beginTurn, callModel, limitName, spentLimit } from './turn.ts';
 
 /** A call of a model that came to nothing, with what there is of it. */
@@ -29,21 +30,18 @@ export interface Fall {
   /** Why the call itself could do no more. */
   readonly reason: string;
   readonly events?: readonly RunEvent[];
+  /** How the conversation could be made shorter, where it was refused as too long. */
+  readonly made?: CompactionMade | undefined;
 }
 
-const keptMessages = 6;
-
 /** Takes the next rung of the failure's ladder. The decision is told before anything is done about it. */
-export function climb(state: RunState, fall: Fall): Moved {
-  const { calling, failure } = fall;
+export function climb(given: RunState, fall: Fall): Moved {
+  const { calling, failure, made } = fall;
+  const state = chargeCompaction(given, made);
   const { turn, salvage } = calling;
   const limit = failure.code === 'CANCELLED' ? undefined : spentLimit(state);
   if (limit !== undefined && salvage === undefined) return stopAt(state, fall, limit);
-  const compacted =
-    failure.code === 'CONTEXT_LENGTH_EXCEEDED' || failure.code === 'REQUEST_TOO_LARGE'
-      ? compact(state)
-      : undefined;
-  const recovery = recover(failure, historyOf(state, fall, compacted !== undefined), state.config.limits);
+  const recovery = recover(failure, historyOf(state, fall), state.config.limits);
   // A salvage turn is the last one: whatever became of it, the run is stopped by its limit.
   if (salvage !== undefined && recovery.type !== 'cancel') {
     return endRun(withPartial(state, fall), { type: 'ended', end: 'stopped', ...salvage }, fall.events ?? []);
@@ -53,7 +51,7 @@ export function climb(state: RunState, fall: Fall): Moved {
   const told: readonly RunEvent[] =
     recovery.type === 'cancel' ? [] : [{ type: 'recovery', turn, failure, recovery: recovery.type, reason }];
   const events = [...(fall.events ?? []), ...told];
-  return act(state, { fall, recovery, events, compacted });
+  return act(state, { fall, recovery, events });
 }
 
 /** Time or money ran out while the call was tried: that is what ended it, and the failure says what was in the way. */
@@ -80,17 +78,7 @@ export function anewEvents({ turn, base }: Calling, { text }: Answer): readonly 
   ];
 }
 
-type Compacted = ReturnType<typeof compactHistory>;
-
-function compact(state: RunState): Compacted {
-  return compactHistory(messagesOf(state.history), { keepLastMessages: keptMessages });
-}
-
-function historyOf(
-  state: RunState,
-  { calling, answer, failure }: Fall,
-  canCompact: boolean,
-): Parameters<typeof recover>[1] {
+function historyOf(state: RunState, { calling, answer, failure, made }: Fall): Parameters<typeof recover>[1] {
   const { tallies, config } = state;
   return {
     nudges: tallies.nudges,
@@ -100,7 +88,7 @@ function historyOf(
     hasText: (answer?.text ?? '').trim() !== '',
     hasCalls: (answer?.toolCalls.length ?? 0) > 0 || failure.context['isInsideCall'] === true,
     hasOutput: config.hasOutput,
-    canCompact,
+    canCompact: made?.compaction !== undefined,
     resumeAtMs: calling.progress.resumeAtMs,
   };
 }
@@ -109,10 +97,9 @@ interface Climbing {
   readonly fall: Fall;
   readonly recovery: Recovery;
   readonly events: readonly RunEvent[];
-  readonly compacted: Compacted;
 }
 
-function act(state: RunState, { fall, recovery, events, compacted }: Climbing): Moved {
+function act(state: RunState, { fall, recovery, events }: Climbing): Moved {
   const { calling, failure, answer } = fall;
   const { turn } = calling;
   switch (recovery.type) {
@@ -135,7 +122,7 @@ function act(state: RunState, { fall, recovery, events, compacted }: Climbing): 
       return callModel(pend(state, fall, { by: 'continue' }), call, shown);
     }
     case 'compact':
-      return goOnShorter(state, fall, { events, compacted });
+      return goOnShorter(state, fall, events);
     case 'suspend':
       return suspendRun(pend(state, fall, { by: 'suspend' }), suspensionOf(state, fall, recovery), events);
     case 'stop':
@@ -154,28 +141,20 @@ function act(state: RunState, { fall, recovery, events, compacted }: Climbing): 
 }
 
 /** Asks again with a shorter conversation. */
-function goOnShorter(
-  state: RunState,
-  fall: Fall,
-  { events, compacted }: Pick<Climbing, 'events' | 'compacted'>,
-): Moved {
-  const { calling, answer } = fall;
+function goOnShorter(state: RunState, fall: Fall, events: readonly RunEvent[]): Moved {
+  const { calling, answer, made = {} } = fall;
   const { turn, continuations } = calling;
-  const { messages, removedCharacters } = compacted ?? {
-    messages: messagesOf(state.history),
-    removedCharacters: 0,
-  };
   const compactions = state.tallies.compactions + 1;
-  const shorter = pend({ ...state, history: startHistory(messages) }, fall, { compactions, by: 'compact' });
-  return callModel(shorter, { turn, continuations }, [
+  const shorter = pend(shortenHistory(state, made), fall, { compactions, by: 'compact' });
+  return callModel(shorter, { turn, continuations, isCompacted: true }, [
     ...events,
     ...takeBack(calling, answer),
-    { type: 'history-compacted', turn, removedCharacters },
+    ...shortenedEvents(turn, 'overflow', made),
   ]);
 }
 
 function say(state: RunState, message: Message): RunState {
-  return { ...state, history: addMessages(state.history, message) };
+  return changeState(state, { history: addMessages(state.history, message) });
 }
 
 interface Pending extends Partial<Pick<Tallies, 'nudges' | 'reasks' | 'compactions'>> {
@@ -189,7 +168,7 @@ function pend(state: RunState, { calling, failure, tokens }: Fall, { by, ...coun
   const record: RunRecovery = { failure, recovery: by, attempts, lostMs, lostTokens: tokens, turn };
   const within = progress.recoveries.map((recovery): RunRecovery => ({ ...recovery, turn }));
   const pending = [...state.tallies.pending, ...within, record].slice(-maxPending);
-  return { ...state, tallies: { ...state.tallies, ...counts, pending } };
+  return changeState(state, { tallies: { ...state.tallies, ...counts, pending } });
 }
 
 /** Half a text must not stay on anybody's screen as if it were an answer. */
@@ -200,7 +179,7 @@ function takeBack({ turn, base }: Calling, answer: Answer | undefined): readonly
 /** What came of the answer is evidence, never an answer. */
 function withPartial(state: RunState, fall: Fall): RunState {
   const text = textSoFar(fall);
-  return text.trim() === '' ? state : { ...state, partial: text };
+  return text.trim() === '' ? state : changeState(state, { partial: text });
 }
 
 function textSoFar({ calling, answer }: Fall): string {

@@ -17,6 +17,9 @@ const phrases: readonly { readonly pattern: RegExp; readonly example: string }[]
   { pattern: /^(not found|none( found)?|empty)\W*$/i, example: 'Not found.' },
 ];
 
+/** What the phrases begin with. */
+const firstLetters = '0nzeNZE';
+
 /**
  * Whether a result says that nothing was found. No text at all, `null` and `{}` do not: that is what a tool returns that
  * did its work and has nothing to say about it.
@@ -29,7 +32,8 @@ export function looksEmpty(content: ToolResultPart['content']): boolean {
   if (content.length === 0 || content.length > maxCharacters) return false;
   const text = content.trim();
   if (text.startsWith('[') || text.startsWith('{')) return isEmptyList(text);
-  return phrases.some(({ pattern }) => pattern.test(text));
+  // Nearly every result goes through here, and nearly none begins like one of them.
+  return firstLetters.includes(text.charAt(0)) && phrases.some(({ pattern }) => pattern.test(text));
 }
 
 /** `[]`, or an object in which a list is empty and nothing else is said: `{"results":[],"total":0}`. */

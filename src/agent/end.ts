@@ -1,4 +1,5 @@
 import type { Failure } from '../errors/failure.ts';
+import { changeState } from './change-state.ts';
 import type { Moved } from './moved.ts';
 import { told } from './moved.ts';
 import type { RunEvent } from './run-event.ts';
@@ -6,7 +7,7 @@ import type { Ended, RunState, Suspended } from './state.ts';
 
 /** The end of the run. */
 export function endRun(state: RunState, phase: Ended, tellings: readonly RunEvent[]): Moved {
-  return { state: { ...state, phase }, actions: told(tellings, { type: 'finish' }) };
+  return { state: changeState(state, { phase }), actions: told(tellings, { type: 'finish' }) };
 }
 
 /** The ladder is spent, or something broke. */
@@ -23,5 +24,5 @@ export function suspendRun(state: RunState, phase: Suspended, tellings: readonly
     ...(resumeAt === undefined ? {} : { resumeAt }),
     ...(request === undefined ? {} : { request }),
   };
-  return { state: { ...state, phase }, actions: told([...tellings, event], { type: 'suspend' }) };
+  return { state: changeState(state, { phase }), actions: told([...tellings, event], { type: 'suspend' }) };
 }

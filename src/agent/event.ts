@@ -1,8 +1,10 @@
 import type { Json } from '../base/json.ts';
 import type { Failure } from '../errors/failure.ts';
+import type { Compaction } from '../model/compaction.ts';
 import type { Message } from '../model/message.ts';
 import type { PartialResult } from '../model/model.ts';
 import type { StepEnd } from '../resilience/call-progress.ts';
+import type { Ledger } from '../resilience/ledger.ts';
 import type { RunConfig } from './config.ts';
 import type { OutputCheck } from './output.ts';
 import type { PreparedCall, ToolEnd } from './tool-call.ts';
@@ -31,7 +33,11 @@ export type MachineEvent =
       readonly step: StepEnd<Answer>;
       /** Messages that came from outside and went out with this attempt. */
       readonly injected?: readonly Message[];
+      /** The provider refused the conversation as too long: how it could be made shorter. */
+      readonly made?: CompactionMade;
     }
+  /** Before a model was asked: too little room was left for its answer. */
+  | { readonly type: 'compacted'; readonly made: CompactionMade; readonly tookMs: number }
   | { readonly type: 'waited'; readonly tookMs: number }
   | { readonly type: 'tools-finished'; readonly ends: readonly AttemptedCall[]; readonly tookMs: number }
   | { readonly type: 'tools-verified'; readonly found: readonly VerifiedCall[]; readonly tookMs: number }
@@ -48,6 +54,16 @@ export type MachineEvent =
   /** A hook answered in the place of a model: nothing was sent. */
   | { readonly type: 'answer-given'; readonly answer: Answer }
   | BrokenOff;
+
+/** How a conversation is made shorter, and what it took to find out. */
+export interface CompactionMade {
+  /** Absent where nothing can be saved. */
+  readonly compaction?: Compaction;
+  /** What was wished for could not be had, and something simpler was done. */
+  readonly failure?: Failure;
+  /** What asking for a summary has used up. */
+  readonly charge?: Ledger;
+}
 
 /** What ends a run wherever it is. */
 export type BrokenOff = {

@@ -1,6 +1,7 @@
 import { createFailure } from '../errors/failure.ts';
 import type { Message, ToolResultPart } from '../model/message.ts';
 import { isToolOutage, observeTool, withdrawnTools } from '../resilience/tool-breaker.ts';
+import { changeState } from './change-state.ts';
 import { addMessages } from './history.ts';
 import { defaultRejectionLimits, judgeRejections } from './approval.ts';
 import { endRun, failRun } from './end.ts';
@@ -21,13 +22,13 @@ type Done = Extract<CallState, { type: 'done' }>;
 /** Every call of the turn is settled: the model is told, in the order in which it called, and what it shows is judged. */
 export function finishTools(given: RunState, tools: RunningTools, tellings: readonly RunEvent[]): Moved {
   const done = tools.calls.filter((call): call is Done => call.type === 'done');
-  const answered = { ...given, history: addMessages(given.history, tools.answer, resultsOf(done)) };
+  const answered = changeState(given, { history: addMessages(given.history, tools.answer, resultsOf(done)) });
   const { state, events, notes } = judgeTools(tally(answered, done), done);
   const told = events.length === 0 ? tellings : [...tellings, ...events];
   const ended = endedBy(state, done, told);
   if (ended !== undefined) return ended;
-  const verdict = judgeLoop(state, done);
-  const watched = { ...state, guard: verdict.guard };
+  const { guard, verdict } = judgeLoop(state, done);
+  const watched = changeState(state, { guard });
   if (verdict.type === 'stop') return stopLoop(watched, verdict, told);
   const after =
     verdict.type === 'fine'
@@ -47,14 +48,40 @@ function resultsOf(done: readonly Done[]): Message {
 
 function say(state: RunState, notes: readonly string[]): RunState {
   if (notes.length === 0) return state;
-  return { ...state, history: addMessages(state.history, noteMessage(notes.join(' '))) };
+  return changeState(state, { history: addMessages(state.history, noteMessage(notes.join(' '))) });
 }
 
 /** Counts what went well and what did not, in a row. */
 function tally(state: RunState, done: readonly Done[]): RunState {
   const { tallies } = state;
-  const toolFailures: Record<string, number> = { ...tallies.toolFailures };
   const succeeded: Record<string, number> = { ...tallies.succeeded };
+  let worked = 0;
+  for (const { end } of done) {
+    if (end.type !== 'ok') continue;
+    worked += 1;
+    succeeded[end.name] = (succeeded[end.name] ?? 0) + 1;
+  }
+  const told = worked === done.length ? [] : toldOf(state, done);
+  const { nudges, reasks, compactions, rejections } = tallies;
+  const counted: Tallies = {
+    nudges,
+    reasks,
+    compactions,
+    toolFailures: worked === done.length && hasNone(tallies.toolFailures) ? {} : countFailures(state, done),
+    failedTurns: worked > 0 || done.length === 0 ? 0 : tallies.failedTurns + 1,
+    pending: told.length === 0 ? tallies.pending : [...tallies.pending, ...told].slice(-maxPending),
+    rejections,
+    succeeded,
+  };
+  return changeState(state, { tallies: counted });
+}
+
+function hasNone(counts: Readonly<Record<string, number>>): boolean {
+  return Object.keys(counts).length === 0;
+}
+
+function countFailures({ tallies, config }: RunState, done: readonly Done[]): Tallies['toolFailures'] {
+  const toolFailures: Record<string, number> = { ...tallies.toolFailures };
   // Several bad calls of one answer are one mistake: the model has not been told yet.
   const failed = new Set<string>();
   const worked = new Set<string>();
@@ -62,16 +89,12 @@ function tally(state: RunState, done: readonly Done[]): RunState {
     if (end.type === 'ok') {
       worked.add(end.name);
       delete toolFailures[end.name];
-      succeeded[end.name] = (succeeded[end.name] ?? 0) + 1;
-    } else if (countsAgainst(end) && Object.hasOwn(state.config.tools, end.name)) {
+    } else if (countsAgainst(end) && Object.hasOwn(config.tools, end.name)) {
       failed.add(end.name);
     }
   }
   for (const name of failed) if (!worked.has(name)) toolFailures[name] = (toolFailures[name] ?? 0) + 1;
-  const failedTurns = worked.size > 0 || done.length === 0 ? 0 : tallies.failedTurns + 1;
-  const pending = [...tallies.pending, ...toldOf(state, done)].slice(-maxPending);
-  const counted: Tallies = { ...tallies, toolFailures, succeeded, failedTurns, pending };
-  return { ...state, tallies: counted };
+  return toolFailures;
 }
 
 /** Failures of which the model is told now: an answer will show that it found its way round them. A no is no failure. */
@@ -114,7 +137,7 @@ function judgeTools(state: RunState, done: readonly Done[]): Judged {
     if (failures < config.limits.maxToolFailures) continue;
     withdrawn[name] ??= { reason: `it failed ${failures} times in a row`, by: 'failures' };
   }
-  return announce({ ...state, breakers }, withdrawn, []);
+  return announce(changeState(state, { breakers }), withdrawn, []);
 }
 
 /** Tells whoever watches, and the model, what was taken away. */
@@ -133,7 +156,7 @@ function announce(
     const until = leftMs === undefined ? '' : ` for ${Math.ceil(leftMs / 1000)} s`;
     notes.push(`The tool "${name}" is not available${until}: ${reason}. Go on without it.`);
   }
-  return { state: { ...state, withdrawn }, events, notes };
+  return { state: changeState(state, { withdrawn }), events, notes };
 }
 
 /** What ends the run whatever else is going on. */
@@ -156,7 +179,8 @@ function endedBy(state: RunState, done: readonly Done[], events: readonly RunEve
     ]);
   }
   const { maxRejections } = config.limits;
-  const rejected = judgeRejections(tallies.rejections, { ...defaultRejectionLimits, maxRejections });
+  const { maxSameCall } = defaultRejectionLimits;
+  const rejected = judgeRejections(tallies.rejections, { maxRejections, maxSameCall });
   if (rejected.type === 'stop') {
     const message = `The run ends because ${rejected.why}`;
     const failure = createFailure('PERMISSION_DENIED', { origin: 'tool', message, sideEffect: 'none' });
@@ -182,25 +206,16 @@ function lastFailure(ends: readonly ToolEnd[], failedTurns: number): NonNullable
   });
 }
 
-function judgeLoop(
-  state: RunState,
-  done: readonly Done[],
-): LoopVerdict & { readonly guard: RunState['guard'] } {
+function judgeLoop(state: RunState, done: readonly Done[]): ReturnType<typeof observeCalls> {
   const calls = done.map(({ call, end }) => ({
     name: end.name,
     hash: call.type === 'ready' ? call.hash : `${end.name}:${end.resultHash}`,
     resultHash: end.resultHash,
     isError: end.type !== 'ok',
     isEmpty: looksEmpty(end.content),
-    ...repeatsOf(state, end.name),
+    repeats: state.config.tools[end.name]?.repeats,
   }));
-  const { guard, verdict } = observeCalls(state.guard, calls, state.config.loop);
-  return { ...verdict, guard };
-}
-
-function repeatsOf({ config }: RunState, name: string): { readonly repeats?: number | 'any' } {
-  const repeats = config.tools[name]?.repeats;
-  return repeats === undefined ? {} : { repeats };
+  return observeCalls(state.guard, calls, state.config.loop);
 }
 
 type Found = Exclude<LoopVerdict, { type: 'fine' }>;

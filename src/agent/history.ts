@@ -18,7 +18,7 @@ export function startHistory(messages: readonly Message[]): History {
 
 /** The same, and these after it. */
 export function addMessages({ settled, recent }: History, ...messages: readonly Message[]): History {
-  const latest = [...recent, ...messages];
+  const latest = recent.concat(messages);
   return latest.length <= maxRecent
     ? { settled, recent: latest }
     : { settled: settled.concat(latest), recent: [] };
@@ -26,7 +26,7 @@ export function addMessages({ settled, recent }: History, ...messages: readonly 
 
 /** All of it, as a list. */
 export function messagesOf({ settled, recent }: History): readonly Message[] {
-  // Not by spreading: engines copy a list element by element for that, and this one may be long.
+  // Not by spreading, here and above: engines copy a list element by element for that, and this one may be long.
   return settled.concat(recent);
 }
 

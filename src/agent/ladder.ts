@@ -57,6 +57,8 @@ export const ladder: Readonly<Record<FailureCode, readonly [Rung, ...Rung[]]>> =
   UNKNOWN: end,
   INTERNAL: end,
   CONFIG_ERROR: end,
+  ALREADY_REGISTERED: end,
+  NOT_REGISTERED: end,
   // Those of tools are told to the model; as the end of a run they have nowhere further to go.
   TOOL_EXECUTION_ERROR: end,
   TOOL_NOT_FOUND: end,
@@ -66,18 +68,22 @@ export const ladder: Readonly<Record<FailureCode, readonly [Rung, ...Rung[]]>> =
   IO_ERROR: end,
   NOT_FOUND: end,
   BUDGET_EXCEEDED: end,
+  COMPACTION_FAILED: end,
   MAX_ITERATIONS_EXCEEDED: end,
   ENDLESS_LOOP: end,
   INVALID_STATE: end,
   HOOK_FAILED: end,
   HOOK_TERMINATED: end,
+  // The runtime meets those of the store outside the machine, where what can be mended suspends the run.
   STORAGE_NOT_FOUND: end,
   STORAGE_CORRUPT: end,
   STORAGE_LOCKED: end,
   STORAGE_FULL: end,
   STORAGE_IO: end,
-  ALREADY_REGISTERED: end,
-  NOT_REGISTERED: end,
+  STORAGE_READ_ONLY: end,
+  STORAGE_LOST: end,
+  STORAGE_DIVERGED: end,
+  STORAGE_NEWER_SCHEMA: end,
 };
 
 /** What is known when a failure has to be climbed. */

@@ -147,10 +147,42 @@ export const logRules = {
     message: 'History repaired',
     fields: ({ repairs }) => ({ repairs: repairs.length }),
   },
+  'agent-changed': {
+    level: 'warn',
+    message: 'Taken up with other code than it was begun with',
+    fields: ({ differences }) => ({ differences: differences.join('; ') }),
+  },
+  'history-selected': {
+    level: 'info',
+    message: 'A part of the session was chosen',
+    fields: ({ strategy, total, selected, degraded }) => ({
+      strategy,
+      total,
+      selected,
+      degraded: degraded.length,
+    }),
+  },
+  'storage-failed': {
+    level: 'error',
+    message: 'The store failed: the run goes on without it',
+    fields: ({ failure }) => ({ code: failure.code }),
+  },
+  'storage-restored': {
+    level: 'info',
+    message: 'Everything is on record again',
+    fields: () => ({}),
+  },
   'history-compacted': {
     level: 'info',
     message: 'History compacted',
-    fields: ({ turn, removedCharacters }) => ({ turn, removedCharacters }),
+    fields: ({ turn, why, strategy, tokensBefore, tokensAfter, failure }) => ({
+      turn,
+      why,
+      strategy,
+      tokensBefore,
+      tokensAfter,
+      ...(failure === undefined ? {} : { code: failure.code }),
+    }),
   },
   'messages-injected': {
     level: 'debug',

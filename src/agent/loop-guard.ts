@@ -72,7 +72,7 @@ export interface SettledCall {
   readonly hash: string;
   readonly resultHash: string;
   /** What the tool says about being repeated. */
-  readonly repeats?: number | 'any';
+  readonly repeats?: number | 'any' | undefined;
   readonly isError: boolean;
   /** The result says that there is nothing: see `looksEmpty`. */
   readonly isEmpty?: boolean;
@@ -117,7 +117,7 @@ export function observeCalls(
   calls: readonly SettledCall[],
   rules: LoopRules,
 ): { readonly guard: LoopGuard; readonly verdict: LoopVerdict } {
-  const watch: Watch = { guard, turn: guard.turn + 1, calls: [...guard.calls], matches: [...guard.matches] };
+  const watch: Watch = { guard, turn: guard.turn + 1, calls: guard.calls, matches: guard.matches.slice() };
   let worst: Suspicion | undefined;
   let isProgress = false;
   for (const call of calls) {
@@ -133,7 +133,7 @@ export function observeCalls(
     guard: {
       turn,
       progressTurn: isProgress ? turn : guard.progressTurn,
-      calls: watch.calls.slice(-maxCalls),
+      calls: watch.calls.length > maxCalls ? watch.calls.slice(-maxCalls) : watch.calls,
       matches: watch.matches,
       loop,
     },
@@ -141,11 +141,11 @@ export function observeCalls(
   };
 }
 
-/** One turn being looked at. The two lists are written to. */
+/** One turn being looked at. The calls are replaced, the matches are written to. */
 interface Watch {
   readonly guard: LoopGuard;
   readonly turn: number;
-  readonly calls: SeenCall[];
+  calls: readonly SeenCall[];
   readonly matches: number[];
 }
 
@@ -156,18 +156,24 @@ function note(watch: Watch, call: SettledCall): boolean {
   const key = bounded(call.hash);
   const result = bounded(call.resultHash);
   const isFruitless = call.isError || call.isEmpty === true;
-  const isSame = (seen: SeenCall) => seen.key === key && seen.name === name;
   const goesOn = (seen: SeenCall | undefined): seen is SeenCall =>
     seen?.result === result && (seen.turn === turn || guard.progressTurn <= seen.turn);
-  const before = calls.findLast(isSame);
+  let before: SeenCall | undefined;
+  let isNew = true;
+  // Of the same call the latest counts. By hand, for this goes through the whole window at every call of a run.
+  for (let place = calls.length - 1; place >= 0; place -= 1) {
+    const seen = calls[place];
+    if (seen === undefined || seen.key !== key || seen.name !== name) continue;
+    before ??= seen;
+    if (seen.result === result) isNew = false;
+  }
   const ofTool = isFruitless ? calls.findLast((seen) => seen.name === name) : undefined;
-  const isNew = before === undefined || !calls.some((seen) => seen.result === result && isSame(seen));
   for (let place = 0; place < periods.length; place += 1) {
     const earlier = calls[calls.length - (periods[place] ?? 0)];
-    const isMatch = before !== undefined && earlier?.result === result && isSame(earlier);
+    const isMatch = earlier?.result === result && earlier.key === key && earlier.name === name;
     matches[place] = isMatch ? (matches[place] ?? 0) + 1 : 0;
   }
-  calls.push({
+  const latest: SeenCall = {
     name,
     key,
     result,
@@ -175,8 +181,9 @@ function note(watch: Watch, call: SettledCall): boolean {
     repeats: goesOn(before) ? before.repeats + 1 : 1,
     vain: isFruitless ? 1 + (goesOn(ofTool) ? ofTool.vain : 0) : 0,
     allowed: call.repeats === undefined || call.repeats === 'any' ? 0 : Math.max(1, call.repeats),
-  });
-  if (calls.length > maxCalls * 2) calls.splice(0, maxCalls);
+  };
+  // One copy of the right length, where a push would make a longer one first.
+  watch.calls = (calls.length < maxCalls * 2 ? calls : calls.slice(maxCalls)).concat(latest);
   return isNew && !isFruitless;
 }
 
@@ -199,7 +206,7 @@ function suspicionsOf(watch: Watch, rules: LoopRules): readonly Suspicion[] {
   // Most calls are new ones: nothing is a loop that came once.
   if (
     last === undefined ||
-    (last.repeats < 2 && last.vain < 2 && Math.max(...matches) < 2 && guard.loop === null)
+    (guard.loop === null && last.repeats < 2 && last.vain < 2 && matches.every((count) => count < 2))
   )
     return noSuspicions;
   const found: Suspicion[] = [];

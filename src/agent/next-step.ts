@@ -1,6 +1,7 @@
 import { assert } from '../base/assert.ts';
 import type { Failure } from '../errors/failure.ts';
 import { askAbout } from './ask-person.ts';
+import { changeState } from './change-state.ts';
 import { finishTools } from './finish-tools.ts';
 import type { Moved } from './moved.ts';
 import { told } from './moved.ts';
@@ -13,13 +14,13 @@ export function nextStep(given: RunState, tools: RunningTools, events: readonly 
   if (ready.length > 0) {
     const calls = ready.map((index) => ({ index, attempt: attemptsOf(tools, index) + 1 }));
     const phase = mark(tools, ready, 'running');
-    return { state: { ...given, phase }, actions: told(events, { type: 'run-tools', calls }) };
+    return { state: changeState(given, { phase }), actions: told(events, { type: 'run-tools', calls }) };
   }
   const due = indexesOf(tools, 'due');
   if (due.length > 0) {
     const delayMs = Math.max(...due.map((index) => delayOf(tools.calls[index])));
     const phase = { type: 'waiting-for-tools', tools, delayMs } as const;
-    return { state: { ...given, phase }, actions: told(events, { type: 'wait', delayMs }) };
+    return { state: changeState(given, { phase }), actions: told(events, { type: 'wait', delayMs }) };
   }
   const doubtful = tools.calls.findIndex((call) => call.type === 'in-doubt');
   if (doubtful >= 0) return settleDoubt(given, tools, { index: doubtful, events });
@@ -44,7 +45,7 @@ function settleDoubt(
     const reason = 'the tool can check whether it happened';
     const phase = replaceCall(tools, index, { type: 'verifying', call, attempts, end });
     return {
-      state: { ...state, phase },
+      state: changeState(state, { phase }),
       actions: told([...events, { type: 'recovery', turn, failure, recovery: 'verify', reason }], {
         type: 'verify-tools',
         indexes: [index],
@@ -68,9 +69,7 @@ export function replaceCall(tools: RunningTools, index: number, call: CallState)
 /** The places of the calls that are in this state. */
 export function indexesOf({ calls }: RunningTools, type: CallState['type']): readonly number[] {
   const indexes: number[] = [];
-  calls.forEach((call, index) => {
-    if (call.type === type) indexes.push(index);
-  });
+  for (let index = 0; index < calls.length; index += 1) if (calls[index]?.type === type) indexes.push(index);
   return indexes;
 }
 
@@ -95,5 +94,5 @@ export function mark(
     if (call !== undefined && call.type !== 'done')
       calls[index] = { type, call: call.call, attempts: call.attempts };
   }
-  return { ...tools, calls };
+  return { type: 'running-tools', answer: tools.answer, calls };
 }

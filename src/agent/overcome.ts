@@ -1,3 +1,4 @@
+import { changeState } from './change-state.ts';
 import type { RunRecovery } from './run-outcome.ts';
 import type { FailedCall, RunState } from './state.ts';
 
@@ -8,7 +9,7 @@ export const maxPending = 100;
 /** Failures that were overcome, at the end of those before. */
 export function addRecoveries(state: RunState, overcome: readonly RunRecovery[]): RunState {
   if (overcome.length === 0) return state;
-  return { ...state, recoveries: [...state.recoveries, ...overcome].slice(-maxRecoveries) };
+  return changeState(state, { recoveries: [...state.recoveries, ...overcome].slice(-maxRecoveries) });
 }
 
 /** The attempts at a call that came to nothing before it was settled well. */

@@ -3,6 +3,7 @@ import { createFailure } from '../errors/failure.ts';
 import { countRejection, judgeApproval, judgeVerification, rejectionText } from './approval.ts';
 import type { Asking } from './ask-person.ts';
 import { callAgain } from './call-again.ts';
+import { changeState } from './change-state.ts';
 import { suspendRun } from './end.ts';
 import type { PersonAnswer } from './event.ts';
 import type { Moved } from './moved.ts';
@@ -27,7 +28,7 @@ export function onAnswered(
   { answer, wallMs }: { readonly answer: PersonAnswer; readonly wallMs: number },
 ): Moved {
   // The next question stands as long as any other, however long this one took.
-  const state: RunState = { ...given, wallMs: Math.max(given.wallMs, wallMs) };
+  const state: RunState = changeState(given, { wallMs: Math.max(given.wallMs, wallMs) });
   const { tools, index, request } = asking;
   const asked = tools.calls[index];
   const value = answer.given ? answer.value : undefined;
@@ -43,7 +44,7 @@ export function onAnswered(
   }
   const end = deniedEnd(call, rejectionText(call.name, judged), reason);
   const rejections = countRejection(state.tallies.rejections, call.hash);
-  const rejected = { ...state, tallies: { ...state.tallies, rejections } };
+  const rejected = changeState(state, { tallies: { ...state.tallies, rejections } });
   const { callId, name } = call;
   const finished: RunEvent = { type: 'tool-finished', turn: state.turn, attempt: 0, end, callId, name };
   return nextStep(rejected, replaceCall(tools, index, { type: 'done', call, end }), [answered, finished]);

@@ -1,3 +1,4 @@
+import { changeState } from './change-state.ts';
 import { addMessages, lastMessage } from './history.ts';
 import type { MachineEvent } from './event.ts';
 import type { Moved } from './moved.ts';
@@ -15,7 +16,7 @@ type Resumed = Extract<MachineEvent, { type: 'resumed' }>;
 export function resumeRun(given: RunState, event: Resumed): Moved | undefined {
   const { phase } = given;
   const { config, wallMs } = event;
-  const state: RunState = { ...given, config, wallMs, resting: afterMending(given, config.models) };
+  const state: RunState = changeState(given, { config, wallMs, resting: afterMending(given, config.models) });
   const resumed: RunEvent = { type: 'run-resumed', runId: state.runId, agent: event.config.agent };
   if (phase.type === 'ended') {
     return phase.end === 'failed' || phase.end === 'cancelled'
@@ -57,6 +58,6 @@ function fromSuspension(
   const { request } = back;
   const isExpired = request.type === 'approval' && event.wallMs >= request.expiresAt;
   if (!event.answer.given && !isExpired) return suspendRun(state, phase, []);
-  const moved = onAnswered({ ...state, phase: back }, back, event);
+  const moved = onAnswered(changeState(state, { phase: back }), back, event);
   return { ...moved, actions: [{ type: 'tell', event: resumed }, ...moved.actions] };
 }

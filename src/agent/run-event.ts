@@ -108,7 +108,35 @@ export type RunEvent<Output = unknown> =
     }
   | { readonly type: 'tool-restored'; readonly turn: number; readonly name: string }
   | { readonly type: 'history-repaired'; readonly repairs: readonly string[] }
-  | { readonly type: 'history-compacted'; readonly turn: number; readonly removedCharacters: number }
+  /** The run is taken up with other code than it was begun with. */
+  | { readonly type: 'agent-changed'; readonly differences: readonly string[] }
+  /** Only a part of the session was chosen for the run, or choosing it did not go as it should. */
+  | {
+      readonly type: 'history-selected';
+      readonly sessionId: string;
+      readonly strategy: string;
+      /** Exchanges: a message of the user with everything up to the next one. */
+      readonly total: number;
+      readonly selected: number;
+      readonly degraded: readonly { readonly from: string; readonly to: string; readonly failure: Failure }[];
+    }
+  /** The store failed, and the run goes on without it. */
+  | { readonly type: 'storage-failed'; readonly failure: Failure }
+  /** Everything is on record again. */
+  | { readonly type: 'storage-restored' }
+  /** The conversation was made shorter. What was there before stays in the journal. */
+  | {
+      readonly type: 'history-compacted';
+      readonly turn: number;
+      /** By the estimate before a call, or because the provider refused it. */
+      readonly why: 'budget' | 'overflow';
+      readonly strategy: string;
+      /** Estimates. */
+      readonly tokensBefore: number;
+      readonly tokensAfter: number;
+      /** What was wished for could not be had, and something simpler was done. */
+      readonly failure?: Failure;
+    }
   | { readonly type: 'messages-injected'; readonly turn: number; readonly messages: readonly Message[] }
   | {
       readonly type: 'limit-reached';

@@ -42,6 +42,8 @@ export interface RunFacts {
   readonly turns: number;
   /** Failures that were overcome, the oldest first. At most the last hundred. */
   readonly recoveries: readonly RunRecovery[];
+  /** The store failed and the run went on without it (`bestEffort`): what happened since is on record nowhere. */
+  readonly unsaved?: Failure;
 }
 
 /** What a run has used up. */
@@ -64,8 +66,17 @@ export interface RunRecovery {
 /** A bound or a person ended it. */
 export type StopReason = 'max-turns' | 'budget' | 'deadline' | 'loop' | 'rejected' | 'guardrail' | 'refused';
 
-/** What it waits for. */
-export type SuspendReason = 'approval' | 'in-doubt' | 'long-wait' | 'credit' | 'credentials';
+/** What it waits for. `storage`: it could not be written down, and what is not written down is not done. */
+export type SuspendReason =
+  | 'approval'
+  | 'in-doubt'
+  | 'long-wait'
+  | 'credit'
+  | 'credentials'
+  /** It could not be written down. */
+  | 'storage'
+  /** The process that carried it has let go of it: it goes on where somebody takes it up. */
+  | 'released';
 
 /** What a person is asked, with everything needed to decide. Answered by `agent.resume(runId, { answer })`. */
 export type PersonRequest =

@@ -100,6 +100,8 @@ export interface Calling {
   /** The text of an answer that was cut off and is being continued. */
   readonly base: string;
   readonly continuations: number;
+  /** Whether the conversation was made shorter for this call: it is looked at once. */
+  readonly isCompacted: boolean;
 }
 
 /** Why a run is stopped. */

@@ -5,6 +5,7 @@ import { decideNext } from '../resilience/decide.ts';
 import { kindOf } from '../resilience/failure-kind.ts';
 import { addLedgers } from '../resilience/ledger.ts';
 import { callAgain } from './call-again.ts';
+import { changeState } from './change-state.ts';
 import type { AttemptedCall, VerifiedCall } from './event.ts';
 import type { Moved } from './moved.ts';
 import { indexesOf, mark, nextStep, replaceCall } from './next-step.ts';
@@ -34,7 +35,7 @@ export function beginTools(
     }
     return { type: call.permission === 'ask' ? 'to-ask' : 'ready', call, attempts: [] };
   });
-  return nextStep({ ...state, toolCalls }, { type: 'running-tools', answer, calls }, events);
+  return nextStep(changeState(state, { toolCalls }), { type: 'running-tools', answer, calls }, events);
 }
 
 function refusalOf(turn: number, end: ToolEnd): readonly RunEvent[] {
@@ -78,12 +79,12 @@ export function onToolsFinished(given: RunState, tools: RunningTools, ends: read
     state = charge(state, end);
     if (end.type === 'ok') state = addRecoveries(state, overcomeCalls(state.turn, call.attempts));
   }
-  return nextStep(state, { ...tools, calls }, events);
+  return nextStep(state, { type: 'running-tools', answer: tools.answer, calls }, events);
 }
 
 /** What a tool used up counts whatever became of the attempt. */
 function charge(state: RunState, { charge: used }: ToolEnd): RunState {
-  return used === undefined ? state : { ...state, ledger: addLedgers(state.ledger, used) };
+  return used === undefined ? state : changeState(state, { ledger: addLedgers(state.ledger, used) });
 }
 
 interface Settled {

@@ -3,6 +3,7 @@ import { createFailure } from '../errors/failure.ts';
 import { advance, afterWait } from '../resilience/call-progress.ts';
 import { emptyLedger } from '../resilience/ledger.ts';
 import { noToolBreakers } from '../resilience/tool-breaker.ts';
+import { changeState } from './change-state.ts';
 import { addMessages, startHistory } from './history.ts';
 import { onAttempt, onGiven } from './answer.ts';
 import { noRejections } from './approval.ts';
@@ -14,6 +15,7 @@ import type { Moved } from './moved.ts';
 import { told } from './moved.ts';
 import { onAbsent, onAnswered } from './person.ts';
 import { resumeRun } from './resume.ts';
+import { onCompacted } from './shorten.ts';
 import type { RunEvent } from './run-event.ts';
 import type { RunState } from './state.ts';
 import type { Message } from '../model/message.ts';
@@ -31,7 +33,9 @@ export function transition(state: RunState | undefined, event: MachineEvent): Mo
   switch (event.type) {
     case 'attempt-finished':
       if (phase.type !== 'calling-model') return invalid(state, event);
-      return onAttempt(inject(state, event.injected), phase, event.step);
+      return onAttempt(inject(state, event.injected), phase, event);
+    case 'compacted':
+      return phase.type === 'calling-model' ? onCompacted(state, phase, event) : invalid(state, event);
     case 'answer-given':
       return phase.type === 'calling-model' ? onGiven(state, phase, event.answer) : invalid(state, event);
     case 'waited':
@@ -73,7 +77,7 @@ function breakOff(state: RunState, { step }: BrokenOff): RunState {
   const { phase, config } = state;
   if (step === undefined || phase.type !== 'calling-model') return cancelRun(state);
   const { progress } = advance(phase.progress, step, config.models);
-  return cancelRun({ ...state, phase: { ...phase, progress } });
+  return cancelRun(changeState(state, { phase: { ...phase, progress } }));
 }
 
 function startRun(event: Extract<MachineEvent, { type: 'run-started' }>): Moved {
@@ -115,18 +119,18 @@ function startRun(event: Extract<MachineEvent, { type: 'run-started' }>): Moved 
 
 function inject(state: RunState, injected: readonly Message[] | undefined): RunState {
   if (injected === undefined || injected.length === 0) return state;
-  return { ...state, history: addMessages(state.history, ...injected) };
+  return changeState(state, { history: addMessages(state.history, ...injected) });
 }
 
 function pass(state: RunState, tookMs: number): RunState {
-  return { ...state, elapsedMs: state.elapsedMs + tookMs, wallMs: state.wallMs + tookMs };
+  return changeState(state, { elapsedMs: state.elapsedMs + tookMs, wallMs: state.wallMs + tookMs });
 }
 
 function onWaited(state: RunState, event: Extract<MachineEvent, { type: 'waited' }>): Moved {
   const { phase } = state;
   if (phase.type === 'waiting') {
     const calling = { ...phase.calling, progress: afterWait(phase.calling.progress, event.tookMs) };
-    const waited: RunState = { ...state, wallMs: state.wallMs + event.tookMs, phase: calling };
+    const waited: RunState = changeState(state, { wallMs: state.wallMs + event.tookMs, phase: calling });
     return { state: waited, actions: told([], attemptOf(waited, calling, false)) };
   }
   if (phase.type === 'waiting-for-tools') return afterToolWait(pass(state, event.tookMs), phase.tools);

@@ -2,6 +2,7 @@ import { createFailure } from '../errors/failure.ts';
 import { situationOf, startProgress } from '../resilience/call-progress.ts';
 import { spentLimit as spentBound } from '../resilience/ledger.ts';
 import { withdrawnTools } from '../resilience/tool-breaker.ts';
+import { changeState } from './change-state.ts';
 import { addMessages, lastMessage } from './history.ts';
 import type { Action } from './action.ts';
 import { noteMessage, salvageMessage } from './notes.ts';
@@ -19,7 +20,7 @@ export function beginTurn(given: RunState, tellings: readonly RunEvent[] = []): 
   const events = notes.length === 0 ? tellings : [...tellings, ...notes];
   if (stop !== undefined) return stopAtLimit(state, stop, events);
   const turn = state.turn + 1;
-  return callModel({ ...state, turn }, { turn }, [
+  return callModel(changeState(state, { turn }), { turn }, [
     ...events,
     { type: 'turn-started', turn, purpose: 'turn' },
   ]);
@@ -28,17 +29,17 @@ export function beginTurn(given: RunState, tellings: readonly RunEvent[] = []): 
 /** Asks the model, from the first attempt on. */
 export function callModel(
   state: RunState,
-  call: Pick<Calling, 'turn'> & Partial<Pick<Calling, 'salvage' | 'base' | 'continuations'>>,
+  call: Pick<Calling, 'turn'> & Partial<Pick<Calling, 'salvage' | 'base' | 'continuations' | 'isCompacted'>>,
   tellings: readonly RunEvent[],
 ): Moved {
-  const calling: Calling = {
-    type: 'calling-model',
-    progress: startProgress(state.ledger, beginWith(state)),
-    base: '',
-    continuations: 0,
-    ...call,
+  const { turn, salvage, base = '', continuations = 0, isCompacted = false } = call;
+  const progress = startProgress(state.ledger, beginWith(state));
+  const begun: Calling = { type: 'calling-model', turn, progress, base, continuations, isCompacted };
+  const calling = salvage === undefined ? begun : { ...begun, salvage };
+  return {
+    state: changeState(state, { phase: calling }),
+    actions: told(tellings, attemptOf(state, calling, true)),
   };
-  return { state: { ...state, phase: calling }, actions: told(tellings, attemptOf(state, calling, true)) };
 }
 
 /** The next attempt of a call. */
@@ -130,7 +131,7 @@ function stopAtLimit(state: RunState, stop: Stop, events: readonly RunEvent[]): 
   }
   const reason = 'one turn without tools may still give an answer that says what is missing';
   return callModel(
-    { ...state, history: addMessages(state.history, salvageMessage(stop.failure)) },
+    changeState(state, { history: addMessages(state.history, salvageMessage(stop.failure)) }),
     { turn, salvage: stop },
     [
       ...events,
@@ -153,7 +154,7 @@ function restoreTools(state: RunState): { readonly state: RunState; readonly tel
   for (const name of back) delete withdrawn[name];
   const note = noteMessage(`Available again: ${back.join(', ')}.`);
   return {
-    state: { ...state, withdrawn, history: addMessages(state.history, note) },
+    state: changeState(state, { withdrawn, history: addMessages(state.history, note) }),
     tellings: back.map((name) => ({ type: 'tool-restored', turn: state.turn + 1, name })),
   };
 }

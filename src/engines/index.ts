@@ -21,4 +21,6 @@ export {
 export type { ControlType, ProgramChange } from '../runtime/durable-errors.ts';
 export type { JournalEntry, RunSnapshot } from '../runtime/journal.ts';
 export { createMemoryEngine } from '../runtime/memory-engine.ts';
-export type { MemoryEngine, MemoryEngineLimits, MemoryEngineOptions } from '../runtime/memory-engine.ts';
+export type { MemoryEngine } from '../runtime/memory-engine.ts';
+export type { MemoryEngineLimits, MemoryEngineOptions } from '../runtime/memory-options.ts';
+export type { BeginningRun, Recorder } from '../runtime/recorder.ts';

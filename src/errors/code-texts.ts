@@ -1,17 +1,10 @@
 // Table: what each failure says to its three readers. The compiler asks for a row per code.
 
 import type { FailureCode } from './codes.ts';
+import { storageTexts } from './storage-texts.ts';
+import type { ThreeTexts } from './three-texts.ts';
 
-interface CodeTexts {
-  /** What the code means; also the text of docs/errors.md. */
-  readonly forDeveloper: string;
-  /** What happened, and what to do next. `{Provider}`, `{model}`, `{tool}`, `{subject}` and `{message}` are filled in. */
-  readonly forPerson: { readonly what: string; readonly next: string };
-  /** What to change, with the same placeholders. */
-  readonly forModel: string;
-}
-
-export const codeTexts: Readonly<Record<FailureCode, CodeTexts>> = {
+export const codeTexts: Readonly<Record<FailureCode, ThreeTexts>> = {
   PROVIDER_NOT_CONFIGURED: {
     forDeveloper: 'No key or no address is set for the provider, or the key cannot be sent in a header.',
     forPerson: {
@@ -258,6 +251,16 @@ export const codeTexts: Readonly<Record<FailureCode, CodeTexts>> = {
     forModel:
       'Your answer does not have the required form: {message}. Answer again, with nothing but that form.',
   },
+  COMPACTION_FAILED: {
+    forDeveloper:
+      'The conversation could not be made shorter: the summary failed or was no shorter, or all that is left must stay. It is unchanged.',
+    forPerson: {
+      what: 'The conversation has grown too long and could not be shortened: {message}.',
+      next: 'Nothing of it is lost. Use a model with a larger window or start a new conversation; where the summary failed, check the model that writes it.',
+    },
+    forModel:
+      'The conversation could not be shortened: {message}. Ask for less text at once, and answer briefly.',
+  },
   MAX_ITERATIONS_EXCEEDED: {
     forDeveloper: 'The run took as many turns as it may.',
     forPerson: {
@@ -307,46 +310,7 @@ export const codeTexts: Readonly<Record<FailureCode, CodeTexts>> = {
     },
     forModel: 'A rule does not allow this: {message}. Do not try to get around it.',
   },
-  STORAGE_NOT_FOUND: {
-    forDeveloper: 'The file, database or record does not exist or cannot be opened.',
-    forPerson: {
-      what: 'The saved data was not found.',
-      next: 'Check the path and the id.',
-    },
-    forModel: 'The saved data was not found.',
-  },
-  STORAGE_CORRUPT: {
-    forDeveloper: 'The stored data is damaged or is not a database.',
-    forPerson: {
-      what: 'The saved data is damaged.',
-      next: 'Keep the file as it is, and restore a backup.',
-    },
-    forModel: 'The saved data is damaged and cannot be used.',
-  },
-  STORAGE_LOCKED: {
-    forDeveloper: 'Another process holds the database.',
-    forPerson: {
-      what: 'Another process is using the saved data.',
-      next: 'If it goes on, find the other process and stop it.',
-    },
-    forModel: 'The saved data is in use. The same act may succeed later.',
-  },
-  STORAGE_FULL: {
-    forDeveloper: 'No space, or the quota of the disk is used up.',
-    forPerson: {
-      what: 'The disk is full.',
-      next: 'Free some space, then go on.',
-    },
-    forModel: 'The disk is full. Nothing more can be saved.',
-  },
-  STORAGE_IO: {
-    forDeveloper: 'Reading or writing the store failed: I/O error, read-only, too many open files.',
-    forPerson: {
-      what: 'The saved data could not be read or written.',
-      next: 'Check the disk and the rights of the file.',
-    },
-    forModel: 'The saved data could not be read or written.',
-  },
+  ...storageTexts,
   ALREADY_REGISTERED: {
     forDeveloper: 'Something of that name is registered, and nobody asked to replace it.',
     forPerson: {

@@ -98,7 +98,9 @@ function push(held: Held, part: StreamPart): void {
     }
     case 'tool-call-finished': {
       const call = held.calls.get(part.callId);
-      if (call !== undefined) Object.assign(call, { isFinished: true, signature: part.signature });
+      if (call === undefined) return undefined;
+      call.isFinished = true;
+      call.signature = part.signature;
       return undefined;
     }
     case 'usage':
@@ -153,7 +155,8 @@ function toPart(slot: Slot): AssistantPart | undefined {
     case 'call': {
       if (!slot.isFinished) return undefined;
       const { callId, name, builder, signature } = slot;
-      return { type: 'tool-call', callId, name, argumentsText: builder.read(), ...defined({ signature }) };
+      const part: AssistantPart = { type: 'tool-call', callId, name, argumentsText: builder.read() };
+      return signature === undefined ? part : { ...part, signature };
     }
     case 'open': {
       const text = slot.builder.read();

@@ -72,7 +72,12 @@ export type AssistantPart = TextPart | ReasoningPart | ToolCallPart;
 /** One entry of a conversation. A plain string is one text part. */
 export type Message =
   | { readonly role: 'system'; readonly content: string | readonly TextPart[] }
-  | { readonly role: 'user'; readonly content: string | readonly UserPart[] }
+  | {
+      readonly role: 'user';
+      readonly content: string | readonly UserPart[];
+      /** Stays in the conversation, whole, whenever it is made shorter. Providers are not told of it. */
+      readonly pinned?: true;
+    }
   | { readonly role: 'assistant'; readonly content: string | readonly AssistantPart[] }
   | { readonly role: 'tool'; readonly content: readonly ToolResultPart[] };
 

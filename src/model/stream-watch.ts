@@ -96,7 +96,10 @@ interface WatchState {
 }
 
 function enterStage(state: WatchState, next: Stage, nowMs: number): number {
-  Object.assign(state, { stage: next, stageMs: nowMs, eventMs: nowMs, progressMs: nowMs });
+  state.stage = next;
+  state.stageMs = nowMs;
+  state.eventMs = nowMs;
+  state.progressMs = nowMs;
   return nowMs;
 }
 

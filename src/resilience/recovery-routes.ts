@@ -61,6 +61,7 @@ export const recoveryRoutes: Readonly<Record<FailureCode, RecoveryRoute>> = {
   TOOL_NOT_FOUND: ours,
   UNKNOWN_OUTCOME: ours,
   OUTPUT_PARSE_ERROR: ours,
+  COMPACTION_FAILED: ours,
   MAX_ITERATIONS_EXCEEDED: ours,
   BUDGET_EXCEEDED: ours,
   ENDLESS_LOOP: ours,
@@ -74,4 +75,8 @@ export const recoveryRoutes: Readonly<Record<FailureCode, RecoveryRoute>> = {
   STORAGE_LOCKED: ours,
   STORAGE_FULL: ours,
   STORAGE_IO: ours,
+  STORAGE_READ_ONLY: ours,
+  STORAGE_LOST: ours,
+  STORAGE_DIVERGED: ours,
+  STORAGE_NEWER_SCHEMA: ours,
 };

@@ -6,6 +6,7 @@ import { toPlainJson } from '../base/plain-json.ts';
 import type { Json } from '../base/json.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { AgentParts } from './agent-parts.ts';
+import { makeCompaction } from './compact-effect.ts';
 import type { Effect, EffectContext, EffectEnd } from './durable.ts';
 import { callHook } from './hook-call.ts';
 import { publish } from './live-run.ts';
@@ -27,21 +28,31 @@ export function createAgentEffects(
 ): Readonly<Record<string, Effect>> {
   const tools = createToolEffects(parts, onBackground);
   const within =
-    (effect: (live: LiveRun, input: Json, context: EffectContext) => Promise<EffectEnd>): Effect =>
+    (
+      effect: (live: LiveRun, input: Json, context: EffectContext) => Promise<EffectEnd> | EffectEnd,
+    ): Effect =>
     (input, context) => {
       const live = liveOf(context.runId);
-      return live === undefined ? goneEnd(context.runId) : effect(live, input, context);
+      if (live === undefined) return goneEnd(context.runId);
+      live.isQuiet = false;
+      return effect(live, input, context);
     };
   // The inputs are those of `perform.ts`: one form per effect.
   return {
     model: within((live, input, context) =>
       performModelEffect(parts, live, { input: input as unknown as ModelEffectInput, context }),
     ),
-    intend: (input) => tools.intend(input as unknown as { readonly timeoutMs: number }),
+    intend: within((live, input) => tools.intend(live, input as unknown as { readonly timeoutMs: number })),
     tool: within((live, input, context) => tools.run(live, input as unknown as ToolEffectInput, context)),
     verify: within((live, input, context) =>
       tools.verify(live, input as unknown as ToolEffectInput, context),
     ),
+    compact: within(async (live, _input, { signal }) => {
+      const startMs = parts.clock.monotonicMs();
+      const made = await makeCompaction(parts, live, { why: 'budget', signal });
+      const value = { made, tookMs: parts.clock.monotonicMs() - startMs };
+      return { type: 'done', value: value as unknown as Json }; // Plans, failures and ledgers are plain data.
+    }),
     hook: within(async (live, input, { signal }) => {
       const { point, index } = input as unknown as { readonly point: HookPoint; readonly index: number };
       const moment = live.moments.get(`${point}:${index}`);

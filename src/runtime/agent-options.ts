@@ -8,11 +8,14 @@ import { defaultLoopRules } from '../agent/loop-guard.ts';
 import type { LoopRules } from '../agent/loop-guard.ts';
 import type { PermissionRule } from '../agent/permission.ts';
 import type { Clock, Random } from '../base/clock.ts';
+import { resolveContext } from '../context/context-options.ts';
+import type { ContextOptions } from '../context/context-options.ts';
 import { systemClock, systemId, systemRandom } from '../base/system.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import { checkRequest } from '../model/check-request.ts';
 import type { Model } from '../model/model.ts';
 import { readSchema } from '../model/schema.ts';
+import type { Store } from '../model/store.ts';
 import type { Timeouts } from '../model/timeouts.ts';
 import type { Schema, Tool } from '../model/tool.ts';
 import { resolveRetryPolicy } from '../resilience/retry-policy.ts';
@@ -25,7 +28,10 @@ import { checkAgentOptions } from './check-agent-options.ts';
 import { checkModels } from './check-models.ts';
 import { processGates } from './gates.ts';
 import type { Gates } from './gates.ts';
+import { resolveHistory } from './history-options.ts';
+import type { HistoryOptions } from './history-options.ts';
 import { createHookRunner } from './hooks.ts';
+import { fixedTokensOf } from './compact-effect.ts';
 import type { FailedHook } from './hook-notes.ts';
 import { asksNatively } from './model-turn.ts';
 import { createToolRegistry } from './tool-registry.ts';
@@ -51,6 +57,16 @@ export interface AgentOptions<Output extends Schema = never> {
   readonly gates?: Gates;
   readonly clock?: Clock;
   readonly random?: Random;
+  /** Where runs outlive the process, such as `sqlite('runs.db')`. In memory by default. */
+  readonly store?: Store;
+  /** How a conversation is kept within the model's window. Without it, it is made shorter only after a provider refused it. */
+  readonly context?: ContextOptions;
+  /** What of a session a run is shown; the last 50 exchanges by default. */
+  readonly history?: HistoryOptions;
+  /** How long a stored run stays this process's own without a sign of life, 30 s by default. */
+  readonly leaseMs?: number;
+  /** A stored run that is taken up with other tools, instructions or models than it was begun with: go on and tell, or refuse. */
+  readonly onChange?: 'warn' | 'strict';
 }
 
 /** How an agent goes about failures. Everything has a default. */
@@ -111,6 +127,11 @@ export function resolveAgent(
     hooks: createHookRunner(hooks, { clock, onFailed: onHookFailed }),
     approve: callbacks?.onApproval,
     listen: callbacks?.onEvent,
+    store: options.store,
+    context: contextOf(options.context, { instructions, registry, output }),
+    history: resolveHistory(options.history),
+    leaseMs: options.leaseMs ?? defaultLeaseMs,
+    onChange: options.onChange ?? 'warn',
     gates: options.gates ?? processGates,
     clock,
     random: options.random ?? systemRandom,
@@ -118,6 +139,16 @@ export function resolveAgent(
   };
   checkFeatures(parts);
   return parts;
+}
+
+const defaultLeaseMs = 30_000;
+
+function contextOf(
+  options: ContextOptions | undefined,
+  parts: Pick<AgentParts, 'instructions' | 'registry' | 'output'>,
+): AgentParts['context'] {
+  const rules = resolveContext(options);
+  return { rules, budget: rules.budget, fixedTokens: fixedTokensOf(parts) };
 }
 
 interface Described {

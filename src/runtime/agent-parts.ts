@@ -3,12 +3,15 @@ import type { RunEvent } from '../agent/run-event.ts';
 import type { PersonRequest } from '../agent/run-outcome.ts';
 import type { PermissionRules } from '../agent/permission.ts';
 import type { Clock, Random } from '../base/clock.ts';
+import type { ContextBudget, ContextRules } from '../context/context-options.ts';
 import type { Model } from '../model/model.ts';
 import type { ModelRequest } from '../model/request.ts';
 import type { ReadSchema } from '../model/schema.ts';
+import type { Store } from '../model/store.ts';
 import type { Timeouts } from '../model/timeouts.ts';
 import type { RetryPolicy } from '../resilience/retry-policy.ts';
 import type { Gates } from './gates.ts';
+import type { HistoryRules } from './history-options.ts';
 import type { HookRunner } from './hooks.ts';
 import type { ToolRegistry } from './tool-registry.ts';
 
@@ -17,6 +20,13 @@ export type ModelSettings = Omit<
   ModelRequest,
   'messages' | 'tools' | 'toolChoice' | 'output' | 'continueFrom' | 'parallelToolCalls'
 >;
+
+/** The rules, and what no compaction can save. */
+export interface ContextParts {
+  readonly rules: ContextRules;
+  readonly budget: ContextBudget | undefined;
+  readonly fixedTokens: number;
+}
 
 /** An agent, checked and resolved: what all of its runs share. */
 export interface AgentParts {
@@ -37,6 +47,16 @@ export interface AgentParts {
     ((request: PersonRequest, options: { readonly signal: AbortSignal }) => unknown) | undefined;
   /** Hears every event of every run. */
   readonly listen: ((event: RunEvent, about: { readonly runId: string }) => void | Promise<void>) | undefined;
+  /** Where runs outlive the process. */
+  readonly store: Store | undefined;
+  /** How a conversation is kept within the model's window. */
+  readonly context: ContextParts;
+  /** What of a session a run begins with. */
+  readonly history: HistoryRules;
+  /** How long a run is this process's own without a sign of life. */
+  readonly leaseMs: number;
+  /** What is done when a run is taken up with other code than it was begun with. */
+  readonly onChange: 'warn' | 'strict';
   readonly gates: Gates;
   readonly clock: Clock;
   readonly random: Random;

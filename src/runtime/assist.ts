@@ -8,9 +8,9 @@ import type { Ledger } from '../resilience/ledger.ts';
 import { describeOutput, reaskMessage } from '../agent/output.ts';
 import type { Message } from '../model/message.ts';
 import type { AgentParts } from './agent-parts.ts';
-import { callModel } from './call-model.ts';
 import { checkOutput } from './check-output.ts';
 import type { LiveRun } from './live-run.ts';
+import { sideCall } from './side-call.ts';
 import type { Assisted } from './tool-run.ts';
 
 interface Wish {
@@ -44,8 +44,17 @@ export async function assist(
   let charge = emptyLedger;
   for (let round = 1; ; round += 1) {
     // At most maxRounds: the form is asked for again once.
-    const { text, ledger } = await ask(parts, live, { messages, signal, spent: charge, onSpent });
-    charge = addLedgers(charge, ledger);
+    const ended = await sideCall(parts, live, {
+      who: 'A tool',
+      models: parts.models,
+      messages,
+      signal,
+      spent: charge,
+    });
+    onSpent(ended.ledger);
+    if (ended.type === 'failure') throw RerailError.from(ended.failure);
+    const { text } = ended;
+    charge = addLedgers(charge, ended.ledger);
     if (form === undefined) return { value: text, charge };
     const check = await checkOutput(text, form);
     if (check.type === 'valid') return { value: check.value, charge };
@@ -61,47 +70,4 @@ export async function assist(
 function badForm(problem: string): RerailError {
   const message = `The model helped a tool with an answer of the wrong form: ${problem}`;
   return RerailError.from(createFailure('OUTPUT_PARSE_ERROR', { origin: 'output', message }));
-}
-
-interface Asked extends Pick<Wish, 'signal' | 'onSpent'> {
-  readonly messages: readonly Message[];
-  readonly spent: Ledger;
-}
-
-async function ask(
-  parts: AgentParts,
-  live: LiveRun,
-  { messages, signal, spent, onSpent }: Asked,
-): Promise<{ readonly text: string; readonly ledger: Ledger }> {
-  const { limits } = parts.config;
-  const used = addLedgers(live.state?.ledger ?? emptyLedger, spent);
-  const left = {
-    maxRequests: limits.maxRequests - used.requests,
-    maxTokens: limits.maxTokens - used.inputTokens - used.outputTokens,
-    maxCostUsd: limits.maxCostUsd - used.costUsd,
-  };
-  for (const [name, rest] of Object.entries(left)) {
-    if (rest > 0) continue;
-    const message = `A tool asked for help, but the run has used up limits.${name}`;
-    throw RerailError.from(createFailure('BUDGET_EXCEEDED', { message, context: { limit: name } }));
-  }
-  const outcome = await callModel(
-    parts.models,
-    { messages },
-    {
-      policy: {
-        retry: parts.retry,
-        timeouts: parts.timeouts,
-        fallBackOnFilter: parts.fallBackOnFilter,
-        limits: left,
-      },
-      signal,
-      gates: parts.gates,
-      clock: parts.clock,
-      random: parts.random,
-    },
-  );
-  onSpent(outcome.report.ledger);
-  if (outcome.type === 'failure') throw RerailError.from(outcome.failure);
-  return { text: outcome.result.text, ledger: outcome.report.ledger };
 }

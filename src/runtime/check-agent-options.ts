@@ -28,6 +28,9 @@ function checkParts({
   clock,
   random,
   gates,
+  store,
+  leaseMs,
+  onChange,
 }: Readonly<Record<string, unknown>>): void {
   if (model === undefined)
     throw configError('An agent needs a "model", as in createAgent({ model: openai(\'gpt-5.2\') })');
@@ -43,6 +46,9 @@ function checkParts({
     ],
     ['random', random, typeof random === 'function', 'a function that gives a number from 0 to 1'],
     ['gates', gates, hasMethod(gates, 'gateOf'), 'what createGates() returns'],
+    ['store', store, isRecord(store) && isRecord(store['runs']), "a store, such as sqlite('runs.db')"],
+    ['leaseMs', leaseMs, isLease(leaseMs), 'a number of milliseconds from 1000 to 3600000'],
+    ['onChange', onChange, onChange === 'warn' || onChange === 'strict', '"warn" or "strict"'],
   ] as const;
   for (const [name, value, isLegal, expected] of wanted) {
     if (value !== undefined && !isLegal)
@@ -52,6 +58,10 @@ function checkParts({
     (name) => isRecord(settings) && name in settings,
   );
   if (stray !== undefined) throw configError(`"${stray}" is no setting of an agent: it writes that itself`);
+}
+
+function isLease(leaseMs: unknown): boolean {
+  return typeof leaseMs === 'number' && leaseMs >= 1000 && leaseMs <= 3_600_000;
 }
 
 function hasMethod(value: unknown, name: string): boolean {
@@ -72,6 +82,11 @@ const fields = new Set<string>([
   'gates',
   'clock',
   'random',
+  'store',
+  'context',
+  'history',
+  'leaseMs',
+  'onChange',
 ] satisfies readonly (keyof AgentOptions)[]);
 const policyFields = new Set<string>([
   'retry',

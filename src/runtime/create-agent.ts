@@ -25,6 +25,8 @@ export interface Agent<Output = string> {
   readonly resume: (runId: string, options?: ResumeOptions) => Promise<RunOutcome<Output>>;
   /** Stops a run. Does nothing where it has ended. */
   readonly cancel: (runId: string, reason?: string) => Promise<void>;
+  /** Lets go of a stored run without ending it: it goes on where somebody takes it up, such as a worker. */
+  readonly release: (runId: string) => Promise<void>;
   /** Puts a message into a run that is under way: the model sees it at its next turn. */
   readonly inject: (runId: string, message: string | readonly UserPart[] | Message) => Promise<void>;
 }
@@ -51,6 +53,7 @@ export function createAgent<S extends Schema = never>(options: AgentOptions<S>):
     stream: (input, given) => runs.stream(input, given),
     resume: async (runId, given) => runs.resume(checkId(runId), given),
     cancel: async (runId, reason) => runs.cancel(checkId(runId), reason),
+    release: async (runId) => runs.release(checkId(runId)),
     inject: async (runId, message) => runs.inject(checkId(runId), message),
   };
   return agent as Agent<OutputOf<S>>; // The output was checked against the schema whose type this is.

@@ -18,7 +18,7 @@ export type DeliveryEvent = ShownPart | { readonly type: 'text-retracted'; reado
 type Listener = (event: LoopEvent | DeliveryEvent) => void | Promise<void>;
 
 /** Tells a listener, remembers how much text it has been shown, and keeps what it threw until somebody can throw it. */
-export interface Delivery extends Pick<Hearing<unknown>, 'isBehind' | 'settled'> {
+export interface Delivery extends Pick<Hearing<unknown>, 'isBehind' | 'isSettled' | 'settled'> {
   readonly event: (event: LoopEvent) => void;
   /** A promise where the listener wants more time. */
   readonly part: (part: StreamPart) => void | Promise<void>;
@@ -28,7 +28,7 @@ export interface Delivery extends Pick<Hearing<unknown>, 'isBehind' | 'settled'>
 
 /** Starts with nothing shown. */
 export function createDelivery(listener: Listener): Delivery {
-  const { tell, isBehind, settled } = createHearing(listener);
+  const { tell, isBehind, isSettled, settled } = createHearing(listener);
   let shown = 0;
 
   function part(piece: StreamPart): void | Promise<void> {
@@ -56,6 +56,7 @@ export function createDelivery(listener: Listener): Delivery {
       void tell({ type: 'text-retracted', keep });
     },
     isBehind,
+    isSettled,
     settled,
   };
 }

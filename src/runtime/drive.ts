@@ -1,4 +1,5 @@
 import type { Action } from '../agent/action.ts';
+import type { RunConfig } from '../agent/config.ts';
 import type { MachineEvent, PersonAnswer } from '../agent/event.ts';
 import type { Moved } from '../agent/moved.ts';
 import { outcomeOf } from '../agent/outcome.ts';
@@ -26,6 +27,9 @@ export type DriveInput =
       readonly type: 'start';
       readonly messages: readonly Message[];
       readonly repairs: readonly string[];
+      /** What the machine knows of the agent: as it was when the run began, whatever the agent has become since. */
+      readonly config?: RunConfig;
+      readonly session?: SessionPart;
       /** The input makes no sense: nothing is sent. */
       readonly refused?: Failure;
     }
@@ -35,16 +39,27 @@ export type DriveInput =
       readonly state: RunState;
       readonly answer: PersonAnswer;
       readonly wallMs: number;
+      readonly config?: RunConfig;
+      readonly session?: SessionPart;
     }
   /** The next generation of a long run. */
-  | { readonly type: 'carry-on'; readonly state: RunState };
+  | { readonly type: 'carry-on'; readonly state: RunState; readonly session?: SessionPart };
+
+/** A run's place in a conversation across runs. */
+export interface SessionPart {
+  readonly id: string;
+  /** So many messages at the beginning are the session's own. */
+  readonly known: number;
+  /** What this run was asked. */
+  readonly asked: readonly Message[];
+}
 
 /** What the driver needs besides the port. */
 export interface Driving {
   readonly parts: AgentParts;
   readonly live: LiveRun;
   /** The run has an outcome: it ended, or it waits outside the process. */
-  readonly onOutcome: (live: LiveRun, outcome: RunOutcome) => void;
+  readonly onOutcome: (live: LiveRun, outcome: RunOutcome) => void | Promise<void>;
 }
 
 /** A journal this long is left behind: the run goes on in a new one. */
@@ -57,14 +72,17 @@ const maxSteps = 1000;
 export async function drive(driving: Driving, durable: Durable, input: DriveInput): Promise<Json> {
   const { live } = driving;
   const performing: Performing = { parts: driving.parts, live, durable };
+  live.session = input.session;
+  live.isQuiet = isReplaying(durable);
   let moved = await begin(performing, input);
   for (let steps = 0; ; steps += 1) {
     // Bounded by the machine: every event uses up a turn, an attempt, a wait or a rung, and all of them are counted.
     live.state = moved.state;
+    if (live.isQuiet) live.isQuiet = isReplaying(durable);
     const work = tell(live, moved.actions);
     if (work === undefined || work.type === 'finish') return finish(driving, moved.state);
     if (steps >= maxSteps && work.type === 'call-model' && work.isFirst) {
-      durable.restart(asJson({ type: 'carry-on', state: moved.state } satisfies DriveInput));
+      durable.restart(asJson(nextGeneration(moved.state, input.session)));
     }
     const event = await happen(driving, performing, work);
     moved = follow(moved.state, event);
@@ -72,6 +90,16 @@ export async function drive(driving: Driving, durable: Durable, input: DriveInpu
     if (live.isCancelled && moved.state.phase.type !== 'ended')
       moved = follow(moved.state, { type: 'cancelled' });
   }
+}
+
+/** Whether all of this has happened before, in another life of the run: nobody is told of it again. */
+function isReplaying(durable: Durable): boolean {
+  return durable.isReplaying?.() ?? false;
+}
+
+function nextGeneration(state: RunState, session: SessionPart | undefined): DriveInput {
+  const next = { type: 'carry-on', state } as const;
+  return session === undefined ? next : { ...next, session };
 }
 
 /** An event without meaning is a defect of the driver; it is told and ends the run, never waited on. */
@@ -82,12 +110,11 @@ function follow(state: RunState, event: MachineEvent): Moved {
 
 async function begin(performing: Performing, input: DriveInput): Promise<Moved> {
   const { parts, live } = performing;
-  const { config } = parts;
   switch (input.type) {
     case 'start':
       return start(performing, input);
     case 'resume': {
-      const { state, answer, wallMs } = input;
+      const { state, answer, wallMs, config = parts.config } = input;
       return follow(state, { type: 'resumed', answer, wallMs, config });
     }
     case 'carry-on': {
@@ -103,9 +130,9 @@ async function begin(performing: Performing, input: DriveInput): Promise<Moved> 
 
 async function start(performing: Performing, input: Extract<DriveInput, { type: 'start' }>): Promise<Moved> {
   const { parts, live } = performing;
-  const { config, hooks, name } = parts;
+  const { hooks, name } = parts;
   const { runId } = live;
-  const { repairs, refused, messages } = input;
+  const { repairs, refused, messages, config = parts.config } = input;
   const begun = (given: readonly Message[]): Moved =>
     transition(undefined, { type: 'run-started', runId, config, messages: given, repairs });
   if (refused !== undefined) return instead(begun(messages), { type: 'broken', failure: refused });
@@ -169,21 +196,34 @@ function hasBeenCancelled({ isCancelled: isSo }: LiveRun): boolean {
 
 /** The run has an outcome and still exists: it goes on when somebody says so. */
 async function waitOutside(driving: Driving, { durable, parts, live }: Performing): Promise<MachineEvent> {
-  settle(driving, live.state as RunState); // A run that is suspended has begun.
-  const signalled = await durable.waitFor('resume');
-  const { config, clock } = parts;
+  const state = live.state as RunState; // A run that is suspended has begun.
+  const signalled = await durable.waitFor('resume', {
+    onWaiting: () => {
+      live.isQuiet = false;
+      void settle(driving, state);
+    },
+  });
   if (signalled.type === 'timed-out')
-    return { type: 'resumed', answer: { given: false }, wallMs: clock.wallMs(), config };
-  const { answer, wallMs } = signalled.payload as unknown as { answer: PersonAnswer; wallMs: number }; // Its one form.
-  return { type: 'resumed', answer, wallMs, config };
+    return { type: 'resumed', answer: { given: false }, wallMs: parts.clock.wallMs(), config: state.config };
+  const { answer, wallMs, config } = signalled.payload as unknown as ResumePayload; // Its one form.
+  return { type: 'resumed', answer, wallMs, config: config ?? state.config };
 }
 
-function finish(driving: Driving, state: RunState): Json {
-  settle(driving, state);
+/** What the signal `resume` says. */
+export interface ResumePayload {
+  readonly answer: PersonAnswer;
+  readonly wallMs: number;
+  /** Of the agent that goes on with it; as it was where this is missing. */
+  readonly config?: RunConfig;
+}
+
+async function finish(driving: Driving, state: RunState): Promise<Json> {
+  driving.live.isQuiet = false;
+  await settle(driving, state);
   return { type: state.phase.type === 'ended' ? state.phase.end : state.phase.type };
 }
 
-function settle({ live, onOutcome }: Driving, state: RunState): void {
+function settle({ live, onOutcome }: Driving, state: RunState): void | Promise<void> {
   const outcome = outcomeOf(state);
-  if (outcome !== undefined) onOutcome(live, outcome);
+  return outcome === undefined ? undefined : onOutcome(live, outcome);
 }

@@ -1,8 +1,9 @@
 import { createFailure } from '../errors/failure.ts';
+import type { Failure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 
 /** What may leave a verb of the durable port as an exception. An effect's failure never does. */
-export type ControlType = 'cancelled' | 'changed' | 'restart';
+export type ControlType = 'cancelled' | 'changed' | 'restart' | 'unrecorded';
 
 /** The run was cancelled: every verb after that rejects with this. A program may catch it and return a last value. */
 export function cancelledError(runId: string, reason: string): RerailError {
@@ -39,6 +40,11 @@ export function restartError(runId: string): RerailError {
   return branded('restart', createFailure('INVALID_STATE', { origin: 'durable', message }));
 }
 
+/** What happened could not be written down, so that nothing may follow from it. Carries why. */
+export function unrecordedError(failure: Failure): RerailError {
+  return branded('unrecorded', failure);
+}
+
 /** What the engine cannot do now, as an error to reject with. */
 export function engineError(message: string, { retryable }: { readonly retryable: boolean }): RerailError {
   return RerailError.from(createFailure('INVALID_STATE', { origin: 'durable', message, retryable }));
@@ -63,8 +69,8 @@ export function controlTypeOf(error: unknown): ControlType | undefined {
 // Of the global registry, so that an engine that loads a second copy of this package is understood.
 const brand = Symbol.for('rerail.durable.control');
 
-const controlTypes: readonly ControlType[] = ['cancelled', 'changed', 'restart'];
+const controlTypes: readonly ControlType[] = ['cancelled', 'changed', 'restart', 'unrecorded'];
 
-function branded(type: ControlType, failure: Parameters<typeof RerailError.from>[0]): RerailError {
+function branded(type: ControlType, failure: Failure): RerailError {
   return Object.defineProperty(RerailError.from(failure), brand, { value: type });
 }

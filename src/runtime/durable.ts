@@ -19,9 +19,17 @@ export interface Durable {
   readonly call: (effect: string, input: Json, options?: DurableCallOptions) => Promise<Outcome>;
   readonly sleep: (delayMs: number) => Promise<void>;
   /** Waits for somebody outside. Signals that came before are kept, each is delivered once. */
-  readonly waitFor: (signal: string, options?: { readonly timeoutMs?: number }) => Promise<Signalled>;
+  readonly waitFor: (signal: string, options?: WaitOptions) => Promise<Signalled>;
   /** Begins a new journal with this state, for the same run: the next generation. */
   readonly restart: (state: Json) => never;
+  /** Whether the next verb was answered in an earlier life of the run, so that whatever follows from it was told before. */
+  readonly isReplaying?: () => boolean;
+}
+
+export interface WaitOptions {
+  readonly timeoutMs?: number;
+  /** Told once it really waits: nothing has come yet. An engine that cannot tell calls it always, before it waits. */
+  readonly onWaiting?: () => void;
 }
 
 export interface DurableCallOptions {

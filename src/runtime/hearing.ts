@@ -8,6 +8,8 @@ export interface Hearing<Event> {
   readonly tell: (event: Event) => void | Promise<void>;
   /** Whether the listener is still at something that it was told. */
   readonly isBehind: () => boolean;
+  /** Nothing that was told is open, and nothing was thrown: there is nothing to settle. */
+  readonly isSettled: () => boolean;
   /** Waits for the listener, and throws what it threw. */
   readonly settled: (bound?: Bound) => Promise<void>;
 }
@@ -50,6 +52,7 @@ export function createHearing<Event>(listener: (event: Event) => void | Promise<
   return {
     tell,
     isBehind: () => unheard > 0,
+    isSettled: () => unheard === 0 && thrown === undefined,
     settled: async (bound) => {
       if (open !== undefined) await (bound === undefined ? open : within(open, bound));
       if (thrown !== undefined) throw thrown.error;

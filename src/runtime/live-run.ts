@@ -3,7 +3,9 @@ import type { RunEvent } from '../agent/run-event.ts';
 import type { RunOutcome } from '../agent/run-outcome.ts';
 import type { RunState } from '../agent/state.ts';
 import type { Json } from '../base/json.ts';
-import type { ModelTurn } from './model-turn.ts';
+import type { Failure } from '../errors/failure.ts';
+import type { DriveInput, SessionPart } from './drive.ts';
+import type { ModelTurn, RequestChanges } from './model-turn.ts';
 import { createResourceLocks } from './resource-locks.ts';
 import type { ResourceLocks } from './resource-locks.ts';
 import { createSlots } from './slots.ts';
@@ -22,9 +24,24 @@ export interface LiveRun {
   inputs: Map<number, Json> | undefined;
   /** Tokens of this turn's intents that were used: each is good once. */
   readonly tokens: Set<string>;
+  /** Intents of this turn that were written in this process. */
+  readonly issued: Set<string>;
   /** What hooks are asked about, by point and place: it stays outside the journal. */
   readonly moments: Map<string, Moments[HookPoint]>;
+  /** What hooks put in the place of what this turn would ask, for all of its attempts. */
+  changes: RequestChanges | undefined;
+  session: SessionPart | undefined;
+  /** The conversation that it belongs to. */
+  sessionId: string | undefined;
+  /** What happens has happened before, in another life of the run: nobody is told of it again. */
+  isQuiet: boolean;
   isCancelled: boolean;
+  /** It could not be written down that the run begins: this is what it would begin with. */
+  unbegun: DriveInput | undefined;
+  /** Why it is not on record, where it went on without. */
+  unsaved: Failure | undefined;
+  /** How it ended, until that is written down. */
+  ending: RunOutcome | undefined;
   outcome: Deferred<RunOutcome>;
   /** The latest outcome, once there is one. */
   ended: RunOutcome | undefined;
@@ -44,11 +61,19 @@ export function createLiveRun(runId: string, maxConcurrentTools: number): LiveRu
     locks: createResourceLocks(),
     watchers: new Set(),
     tokens: new Set(),
+    issued: new Set(),
     moments: new Map(),
     state: undefined,
     turn: undefined,
     inputs: undefined,
+    changes: undefined,
+    session: undefined,
+    sessionId: undefined,
+    isQuiet: false,
     isCancelled: false,
+    unbegun: undefined,
+    unsaved: undefined,
+    ending: undefined,
     outcome: createDeferred(),
     ended: undefined,
   };
@@ -71,6 +96,7 @@ export function createDeferred<Value>(): Deferred<Value> {
 
 /** Tells all who watch. What they make of it is theirs: `hear` never throws. */
 export function publish(live: LiveRun, event: RunEvent): void {
+  if (live.isQuiet) return;
   const isPiece =
     event.type === 'text-delta' || event.type === 'text-retracted' || event.type === 'reasoning-delta';
   for (const watcher of live.watchers) if (!isPiece || watcher.wantsDeltas) watcher.hear(event);

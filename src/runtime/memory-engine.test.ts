@@ -6,7 +6,8 @@ import type { SimulatedClock } from '../testing/simulated-clock.ts';
 import type { DurableProgram, Effect, Outcome, RunStatus } from './durable.ts';
 import { isCancelled } from './durable-errors.ts';
 import { createMemoryEngine } from './memory-engine.ts';
-import type { MemoryEngine, MemoryEngineOptions } from './memory-engine.ts';
+import type { MemoryEngine } from './memory-engine.ts';
+import type { MemoryEngineOptions } from './memory-options.ts';
 
 const done = (value: Json): Outcome => ({ type: 'done', value });
 const runOptions = { runId: 'run', version: '1' };

@@ -1,47 +1,16 @@
-import type { Cancel, Clock } from '../base/clock.ts';
+import type { Cancel } from '../base/clock.ts';
 import type { Json } from '../base/json.ts';
-import { configError } from '../errors/config-error.ts';
-import type { DurableProgram, Effect, Engine, RunStatus, SignalMessage } from './durable.ts';
+import type { Engine, RunStatus, SignalMessage } from './durable.ts';
 import { engineError } from './durable-errors.ts';
-import type { JournalEntry, RunEnd, RunSnapshot } from './journal.ts';
+import type { JournalEntry, NamedSignal, RunSnapshot } from './journal.ts';
 import { createInbox } from './memory-inbox.ts';
-import { beginRun, cancelRun, dropRun, endRun, snapshotOf, statusOf } from './memory-run.ts';
+import { resolveMemoryLimits } from './memory-options.ts';
+import type { MemoryEngineLimits, MemoryEngineOptions } from './memory-options.ts';
+import { beginRun, beginningOf, cancelRun, dropRun, endRun, snapshotOf, statusOf } from './memory-run.ts';
 import type { Carrier, Run } from './memory-run.ts';
 import { copyJson, deliver } from './memory-verbs.ts';
 import { replayJournal } from './replay-journal.ts';
 import type { Recording, Replayed } from './replay-journal.ts';
-
-/** What an engine in memory is made of. */
-export interface MemoryEngineOptions {
-  readonly program: DurableProgram;
-  readonly effects: Readonly<Record<string, Effect>>;
-  readonly clock: Clock;
-  /** Of the program. A start that names another one is refused. */
-  readonly version?: string;
-  readonly limits?: Partial<MemoryEngineLimits>;
-  /** Runs to carry on, as `handOver` of another engine gave them. */
-  readonly runs?: readonly RunSnapshot[];
-  /** `false` where somebody hands its runs over: then what must not happen twice is written down first. */
-  readonly isVolatile?: boolean;
-  /** For tests: whatever crosses the port is copied as JSON, and what JSON cannot hold breaks the run, with its path. */
-  readonly checkJson?: boolean;
-  /** Told once per end. Must not throw: the run has ended already. */
-  readonly onEnded?: (runId: string, end: RunEnd) => void;
-}
-
-/** The bounds of an engine in memory. */
-export interface MemoryEngineLimits {
-  /** Live and ended ones together; the oldest ended ones go first. */
-  readonly maxRuns: number;
-  /** Journals of ended runs that are kept; of the others only the end is. */
-  readonly maxEndedJournals: number;
-  /** Untaken ones per run. */
-  readonly maxSignals: number;
-  /** How long an effect in progress may take to tell what came of it, once its run is cancelled. */
-  readonly cancelGraceMs: number;
-  /** How long `close` waits for the runs that it has cancelled. */
-  readonly closeWaitMs: number;
-}
 
 /** Carries runs in this process. Nothing outlives it, unless it is handed over. */
 export interface MemoryEngine extends Engine {
@@ -54,15 +23,13 @@ export interface MemoryEngine extends Engine {
   /** Lets go of all runs as a crash would, ending none, and gives what another engine needs to carry them on. `whenEnded` of a
    * run that was live never settles here. */
   readonly handOver: () => readonly RunSnapshot[];
+  /** Carries on a run from what is on record of it. Does nothing where it is carried already. */
+  readonly adopt: (snapshot: RunSnapshot) => void;
+  /** Gives a run a signal that is on record already. Does nothing for a run that is not carried here. */
+  readonly receive: (runId: string, signal: NamedSignal) => void;
+  /** Lets go of one run without ending it: its program stands still, its timers are called off, its effects are aborted. */
+  readonly letGo: (runId: string) => void;
 }
-
-const defaultLimits: MemoryEngineLimits = {
-  maxRuns: 10_000,
-  maxEndedJournals: 100,
-  maxSignals: 1000,
-  cancelGraceMs: 1000,
-  closeWaitMs: 5000,
-};
 
 /**
  * The engine of the durable port that lives in memory.
@@ -77,11 +44,12 @@ export function createMemoryEngine(options: MemoryEngineOptions): MemoryEngine {
   return {
     start: promised((input: Json, wanted: Wanted) => start(held, input, wanted)),
     signal: promised((runId: string, name: string, message: SignalMessage) =>
-      signal(findRun(held, runId, `take the signal "${name}"`), name, copyMessage(held, message)),
+      signal(held, findRun(held, runId, `take the signal "${name}"`), {
+        ...copyMessage(held, message),
+        name,
+      }),
     ),
-    cancel: promised((runId: string, reason: string) =>
-      cancelRun(findRun(held, runId, 'be cancelled'), reason),
-    ),
+    cancel: promised((runId: string, reason: string) => cancel(held, runId, reason)),
     status: promised((runId: string) => statusOf(held.runs.get(runId))),
     close: () => close(held),
     journalOf: (runId) =>
@@ -89,6 +57,14 @@ export function createMemoryEngine(options: MemoryEngineOptions): MemoryEngine {
     whenEnded: (runId) => whenEnded(held.runs.get(runId)),
     replay: (recording) => replayJournal(held.carrier, recording),
     handOver: () => handOver(held),
+    adopt: (snapshot) => {
+      if (!held.runs.has(snapshot.runId)) carryOn(held, snapshot);
+    },
+    receive: (runId, named) => {
+      const run = held.runs.get(runId);
+      if (run !== undefined) receive(run, named, run.inbox.add(named));
+    },
+    letGo: (runId) => forget(held, runId),
   };
 }
 
@@ -105,21 +81,27 @@ interface Held {
 }
 
 function hold(options: MemoryEngineOptions): Held {
-  const limits = { ...defaultLimits, ...options.limits };
-  for (const [name, value] of Object.entries(limits)) {
-    if (!Number.isFinite(value) || value < 0)
-      throw configError(`"${name}" of the memory engine must be a number from 0, got ${String(value)}`);
-  }
-  const { program, clock, checkJson = false, isVolatile = true, onEnded, version } = options;
+  const limits = resolveMemoryLimits(options.limits);
+  const { program, clock, checkJson = false, onEnded, onLetGo, version, recorder } = options;
+  const isVolatile = options.isVolatile ?? recorder === undefined;
   const host = {
     isVolatile,
     effects: new Map(Object.entries(options.effects)),
     clock,
     checkJson,
     cancelGraceMs: limits.cancelGraceMs,
+    recorder,
   };
   const held: Held = {
-    carrier: { program, host, onEnded: (run, end) => noteEnd(held, run, () => onEnded?.(run.runId, end)) },
+    carrier: {
+      program,
+      host,
+      onEnded: (run, end) => noteEnd(held, run, () => onEnded?.(run.runId, end)),
+      onLetGo: ({ runId }, failure) => {
+        forget(held, runId);
+        onLetGo?.(runId, failure);
+      },
+    },
     limits,
     version,
     runs: new Map(),
@@ -132,7 +114,7 @@ function hold(options: MemoryEngineOptions): Held {
 
 /** A verb that throws rejects instead: whoever calls it has one way to be told. */
 function promised<Given extends readonly unknown[], T>(
-  verb: (...given: Given) => T,
+  verb: (...given: Given) => T | Promise<T>,
 ): (...given: Given) => Promise<T> {
   return (...given) => {
     try {
@@ -148,7 +130,7 @@ interface Wanted {
   readonly version: string;
 }
 
-function start(held: Held, given: Json, { runId, version }: Wanted): void {
+function start(held: Held, given: Json, { runId, version }: Wanted): void | Promise<void> {
   if (held.isClosed)
     throw engineError(`Cannot start run "${runId}": the engine is closed`, { retryable: false });
   if (held.version !== undefined && version !== held.version) {
@@ -174,7 +156,27 @@ function start(held: Held, given: Json, { runId, version }: Wanted): void {
     onEnd: known?.onEnd ?? [],
   };
   held.runs.set(runId, run);
-  beginRun(held.carrier, run, []);
+  const { recorder } = held.carrier.host;
+  if (recorder === undefined) return beginRun(held.carrier, run, []);
+  return recorder.begin(beginningOf(run)).then(
+    () => {
+      if (held.runs.get(runId) === run) beginRun(held.carrier, run, []);
+    },
+    (error: unknown) => {
+      forget(held, runId);
+      throw error;
+    },
+  );
+}
+
+/** As if it had never been here. */
+function forget(held: Held, runId: string): void {
+  const run = held.runs.get(runId);
+  if (run === undefined) return;
+  dropRun(run);
+  held.runs.delete(runId);
+  held.ended.delete(runId);
+  held.journals.delete(runId);
 }
 
 function makeRoom({ runs, ended, journals, limits }: Held, runId: string): void {
@@ -216,8 +218,15 @@ function copyMessage({ carrier }: Held, message: SignalMessage): SignalMessage {
   return carrier.host.checkJson ? copyJson(message, `the signal "${message.id}"`) : message;
 }
 
-function signal(run: Run, name: string, { id, payload }: SignalMessage): void {
-  const added = run.inbox.add({ name, id, payload });
+function signal(held: Held, run: Run, named: NamedSignal): void | Promise<void> {
+  const { recorder } = held.carrier.host;
+  if (recorder === undefined) return receive(run, named, run.inbox.add(named));
+  return recorder.signal(run.runId, named).then((kept) => {
+    receive(run, named, kept === 'full' ? kept : run.inbox.add(named));
+  });
+}
+
+function receive(run: Run, { name }: NamedSignal, added: 'added' | 'duplicate' | 'full'): void {
   if (added === 'full') {
     const waiting = run.inbox.all().length;
     const message = `Run "${run.runId}" cannot take the signal "${name}": ${waiting} wait that nobody has taken`;
@@ -225,6 +234,15 @@ function signal(run: Run, name: string, { id, payload }: SignalMessage): void {
   }
   if (added === 'added' && run.end === undefined && run.generation !== undefined)
     deliver(run.generation, name);
+}
+
+function cancel(held: Held, runId: string, reason: string): void | Promise<void> {
+  const run = findRun(held, runId, 'be cancelled');
+  if (run.end !== undefined || run.cancelled !== undefined) return undefined;
+  const { recorder } = held.carrier.host;
+  const obey = (): void => cancelRun(run, reason);
+  // Where the wish cannot be written down, it is obeyed all the same.
+  return recorder === undefined ? obey() : recorder.cancel(runId, reason).then(obey, obey);
 }
 
 function whenEnded(run: Run | undefined): Promise<RunStatus> {

@@ -1,12 +1,15 @@
 import { onAbort } from '../base/abort.ts';
 import type { Cancel, Clock } from '../base/clock.ts';
 import type { Json } from '../base/json.ts';
+import { classifyFailure } from '../errors/classify-failure.ts';
 import type { RerailError } from '../errors/rerail-error.ts';
 import type { Effect, Outcome, Signalled } from './durable.ts';
-import { programChangedError } from './durable-errors.ts';
+import { programChangedError, unrecordedError } from './durable-errors.ts';
 import type { JournalEntry } from './journal.ts';
-import { firstDifference, showJson } from './json-compare.ts';
+import { describe, whatDiffers } from './memory-difference.ts';
+import type { Difference } from './memory-difference.ts';
 import type { Inbox } from './memory-inbox.ts';
+import type { Recorder } from './recorder.ts';
 
 /** What all runs of an engine share. */
 export interface Host {
@@ -15,6 +18,8 @@ export interface Host {
   readonly clock: Clock;
   readonly checkJson: boolean;
   readonly cancelGraceMs: number;
+  /** Where runs outlive the process. */
+  readonly recorder: Recorder | undefined;
 }
 
 /** One generation of a run while it is carried: its journal, and whatever its program waits for. */
@@ -43,12 +48,14 @@ export type Stop =
   | { readonly type: 'cancelled'; readonly error: RerailError }
   | { readonly type: 'changed'; readonly error: RerailError }
   | { readonly type: 'restart'; readonly error: RerailError; readonly state: Json }
+  /** What happened could not be written down. */
+  | { readonly type: 'unrecorded'; readonly error: RerailError }
   /** Nobody waits for the program any more: beyond its journal it stands still. */
   | { readonly type: 'gone'; readonly onVerb?: (position: number) => void };
 
 /** A verb that has not settled. Whoever takes it out of its set settles it. */
 export interface Open<T> {
-  readonly resolve: (value: T) => void;
+  readonly resolve: (value: T | Promise<T>) => void;
   readonly reject: (error: unknown) => void;
   /** Calls off its timers. */
   release: Cancel | undefined;
@@ -81,6 +88,8 @@ export interface AskedWait {
   readonly position: number;
   readonly signal: string;
   readonly timeoutMs: number | undefined;
+  /** Told when it really waits: nothing is on record, and nothing has come yet. */
+  readonly onWaiting: (() => void) | undefined;
 }
 
 /** Begins a generation from what its journal holds: nothing, for a fresh one. */
@@ -124,7 +133,8 @@ export function lookUp<T>(
 ): Found<T> {
   const { stop } = generation;
   // A program that does not fit, or that has asked for its end, is not fed any further.
-  if (stop?.type === 'changed' || stop?.type === 'restart') return answer(rejected(stop.error));
+  if (stop?.type === 'changed' || stop?.type === 'restart' || stop?.type === 'unrecorded')
+    return answer(rejected(stop.error));
   const entry = generation.entries[asked.position];
   if (entry !== undefined) {
     const recorded = whatDiffers(entry, asked);
@@ -145,6 +155,11 @@ export function rejected(reason: unknown): Promise<never> {
   return promise;
 }
 
+/** As a promise, without one more where there is one. */
+export function settled<T>(result: T | Promise<T>): Promise<T> {
+  return result instanceof Promise ? result : Promise.resolve(result);
+}
+
 /** Waits for something, until `settle` or a stop takes it out of its set. */
 export function open<T, O extends Open<T>>(items: Set<O>, begin: (item: Open<T>) => O): Promise<T> {
   const held: { item?: O } = {};
@@ -154,6 +169,31 @@ export function open<T, O extends Open<T>>(items: Set<O>, begin: (item: Open<T>)
   });
   if (held.item !== undefined) held.item.promise = promise;
   return promise;
+}
+
+/** Gives the result once the entry is written down. What cannot be written down stops the run: nothing follows from it. */
+export function whenKept<T>(generation: Generation, entry: JournalEntry, result: T): T | Promise<T> {
+  const { host, runId } = generation;
+  if (host.recorder === undefined) return result;
+  return host.recorder.keep(runId, entry).then(
+    // Nobody waits for a program that was let go: it stands still where it is.
+    () => (generation.stop?.type === 'gone' ? new Promise<T>(() => undefined) : result),
+    (error: unknown) => {
+      throw stopUnrecorded(generation, error);
+    },
+  );
+}
+
+/** Nothing more may happen in this generation, since it could not be written down. */
+export function stopUnrecorded(generation: Generation, cause: unknown): RerailError {
+  const { stop } = generation;
+  if (stop?.type === 'unrecorded') return stop.error;
+  const error = unrecordedError(classifyFailure(cause, 'storage'));
+  if (stop?.type === 'gone') return error;
+  generation.stop = { type: 'unrecorded', error };
+  generation.controller.abort(error);
+  for (const items of [generation.calls, generation.sleeps, generation.waits]) rejectAll(items, error);
+  return error;
 }
 
 /** The program was cancelled: waits end at once, effects in progress get the grace to tell what came of them. */
@@ -197,38 +237,6 @@ export function findUnreached(generation: Generation): { readonly error: RerailE
 
 function answer<T>(promise: Promise<T>): Found<T> {
   return { type: 'answer', promise };
-}
-
-interface Difference {
-  readonly position: number;
-  readonly recorded: string;
-  readonly asked: string;
-}
-
-function whatDiffers(entry: JournalEntry, asked: Asked): Difference | undefined {
-  const { position } = asked;
-  if (entry.type === 'call' && asked.type === 'call' && entry.effect === asked.effect) {
-    const found = firstDifference(entry.input, asked.input);
-    if (found === undefined) return undefined;
-    const at = found.path === '' ? 'input' : `input${found.path} =`;
-    const call = `a call of "${entry.effect}" with ${at}`;
-    return { position, recorded: `${call} ${found.left}`, asked: `${call} ${found.right}` };
-  }
-  const [recorded, now] = [describe(entry), describe(asked)];
-  return recorded === now ? undefined : { position, recorded, asked: now };
-}
-
-function describe(verb: Asked | JournalEntry): string {
-  switch (verb.type) {
-    case 'call':
-      return `a call of "${verb.effect}" with input ${showJson(verb.input)}`;
-    case 'sleep':
-      return `a sleep of ${verb.delayMs} ms`;
-    default: {
-      const bound = verb.timeoutMs === undefined ? 'without a timeout' : `for at most ${verb.timeoutMs} ms`;
-      return `a wait for the signal "${verb.signal}" ${bound}`;
-    }
-  }
 }
 
 function changed(generation: Generation, difference: Difference): RerailError {

@@ -1,5 +1,6 @@
 import type { Json } from '../base/json.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
+import type { Failure } from '../errors/failure.ts';
 import type { RerailError } from '../errors/rerail-error.ts';
 import type { DurableProgram, RunStatus } from './durable.ts';
 import { cancelledError } from './durable-errors.ts';
@@ -7,6 +8,7 @@ import type { JournalEntry, RunEnd, RunSnapshot } from './journal.ts';
 import { cancelGeneration, closeGeneration, createGeneration, findUnreached } from './memory-generation.ts';
 import type { Generation, Host } from './memory-generation.ts';
 import type { Inbox } from './memory-inbox.ts';
+import type { BeginningRun } from './recorder.ts';
 import { copyJson, durableOf } from './memory-verbs.ts';
 
 /** A run over all its generations. */
@@ -29,6 +31,8 @@ export interface Carrier {
   readonly program: DurableProgram;
   readonly host: Host;
   readonly onEnded: (run: Run, end: RunEnd) => void;
+  /** What happened could not be written down: the run is no longer carried here, and can be taken up from what is on record. */
+  readonly onLetGo: (run: Run, failure: Failure) => void;
 }
 
 /** How a program left its generation. */
@@ -71,21 +75,60 @@ export function endRun(carrier: Carrier, run: Run, settled: Settled): void {
   const { stop } = generation;
   const end = judge(generation, settled);
   closeGeneration(generation);
+  if (end === 'let-go') return letGo(carrier, run, stop?.type === 'unrecorded' ? stop.error : undefined);
   if (end === 'restart' && stop?.type === 'restart') {
     run.number += 1;
     run.input = stop.state;
-    beginRun(carrier, run, []);
-    return;
+    return afterKeeping(carrier, run, {
+      keep: carrier.host.recorder?.begin(beginningOf(run)),
+      go: () => beginRun(carrier, run, []),
+    });
   }
   if (end === 'restart') return;
-  run.end = end;
-  for (const tell of run.onEnd.splice(0)) tell(end);
-  carrier.onEnded(run, end);
+  afterKeeping(carrier, run, {
+    keep: carrier.host.recorder?.end(run.runId, end),
+    go: () => {
+      run.end = end;
+      for (const tell of run.onEnd.splice(0)) tell(end);
+      carrier.onEnded(run, end);
+    },
+  });
+}
+
+/** What a recorder is told of a generation that begins. */
+export function beginningOf({ runId, version, number, input, cancelled }: Run): BeginningRun {
+  const beginning = { runId, version, generation: number, input };
+  return cancelled === undefined ? beginning : { ...beginning, cancelReason: cancelled.reason };
+}
+
+interface Keeping {
+  /** Absent where nothing is written down. */
+  readonly keep: Promise<void> | undefined;
+  readonly go: () => void;
+}
+
+function afterKeeping(carrier: Carrier, run: Run, { keep, go }: Keeping): void {
+  if (keep === undefined) return go();
+  const { generation } = run;
+  void keep.then(
+    () => {
+      // Somebody has let go of the run meanwhile.
+      if (run.generation === generation) go();
+    },
+    (error: unknown) => letGo(carrier, run, error),
+  );
+}
+
+function letGo(carrier: Carrier, run: Run, error: unknown): void {
+  if (run.generation === undefined) return;
+  dropRun(run);
+  carrier.onLetGo(run, classifyFailure(error, 'storage'));
 }
 
 /** How a generation ends. A program that catches a control error does not get round it. */
-export function judge(generation: Generation, settled: Settled): RunEnd | 'restart' {
+export function judge(generation: Generation, settled: Settled): RunEnd | 'restart' | 'let-go' {
   const { stop } = generation;
+  if (stop?.type === 'unrecorded') return 'let-go';
   if (stop?.type === 'changed') return brokenBy(stop.error);
   // A cancelled program may take a shorter way.
   const unreached = stop?.type === 'cancelled' ? undefined : findUnreached(generation);

@@ -6,11 +6,12 @@ import { isPromiseLike } from '../base/promise-like.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
 import { createFailure } from '../errors/failure.ts';
 import { restartError } from './durable-errors.ts';
-import type { Durable, DurableCallOptions, EffectEnd, Outcome, Signalled } from './durable.ts';
-import type { JournalEntry, NamedSignal } from './journal.ts';
+import type { Durable, DurableCallOptions, EffectEnd, Outcome } from './durable.ts';
+import type { JournalEntry } from './journal.ts';
 import { jsonFlaw, showJson } from './json-compare.ts';
-import { lookUp, open, rejected } from './memory-generation.ts';
-import type { AskedCall, AskedSleep, AskedWait, Generation, Open } from './memory-generation.ts';
+import { lookUp, open, rejected, settled, whenKept } from './memory-generation.ts';
+import type { AskedCall, Generation, Open } from './memory-generation.ts';
+import { recordWait, signalledBy, sleep, waitFor } from './memory-waits.ts';
 
 /** The four verbs over one generation. */
 export function durableOf(generation: Generation): Durable {
@@ -26,9 +27,11 @@ export function durableOf(generation: Generation): Durable {
     waitFor: (signal, options) => {
       const timeoutMs = options?.timeoutMs === Infinity ? undefined : options?.timeoutMs;
       const position = takePosition(generation);
-      return waitFor(generation, { type: 'wait', position, signal, timeoutMs });
+      const onWaiting = options?.onWaiting;
+      return waitFor(generation, { type: 'wait', position, signal, timeoutMs, onWaiting });
     },
     restart: (state) => restart(generation, state),
+    isReplaying: () => generation.next < generation.replayEnd,
   };
 }
 
@@ -95,9 +98,9 @@ function perform(generation: Generation, asked: AskedCall, limit: Limit | undefi
   try {
     end = work(input, { runId, position, signal, pending: inbox.pending });
   } catch (thrown) {
-    return Promise.resolve(recordCall(generation, asked, failedBy(thrown)));
+    return settled(recordCall(generation, asked, failedBy(thrown)));
   }
-  if (!isPromiseLike(end)) return Promise.resolve(recordCall(generation, asked, end));
+  if (!isPromiseLike(end)) return settled(recordCall(generation, asked, end));
   return track(generation, { asked, ending: end, limit });
 }
 
@@ -150,109 +153,27 @@ function failedBy(thrown: unknown): EffectEnd {
   return { type: 'failed', failure: classifyFailure(thrown, 'agent') };
 }
 
-function recordCall(generation: Generation, asked: AskedCall, given: EffectEnd): Outcome {
+function recordCall(generation: Generation, asked: AskedCall, given: EffectEnd): Outcome | Promise<Outcome> {
   const { effect, position, input } = asked;
   const sound = given?.type === 'done' || given?.type === 'failed' ? given : noOutcome(effect, given);
   const end = generation.host.checkJson ? copyJson(sound, `the outcome of "${effect}"`) : sound;
   const { took } = end;
   if (took === undefined) {
-    generation.entries[position] = { type: 'call', position, effect, input, outcome: end };
-    return end;
+    const entry: JournalEntry = { type: 'call', position, effect, input, outcome: end };
+    generation.entries[position] = entry;
+    return whenKept(generation, entry, end);
   }
   const outcome: Outcome =
     end.type === 'done' ? { type: 'done', value: end.value } : { type: 'failed', failure: end.failure };
   generation.inbox.remove(took);
-  generation.entries[position] = { type: 'call', position, effect, input, outcome, took };
-  return outcome;
+  const entry: JournalEntry = { type: 'call', position, effect, input, outcome, took };
+  generation.entries[position] = entry;
+  return whenKept(generation, entry, outcome);
 }
 
 function noOutcome(effect: string, given: unknown): EffectEnd {
   const message = `Effect "${effect}" gave ${jsonFlaw(given) === undefined ? showJson(given) : typeof given} instead of an outcome`;
   return { type: 'failed', failure: createFailure('INTERNAL', { message }) };
-}
-
-function sleep(generation: Generation, asked: AskedSleep): Promise<void> {
-  const { clock } = generation.host;
-  const { position, delayMs } = asked;
-  checkTime(generation, 'sleeps', delayMs);
-  const found = lookUp(generation, asked, (entry) =>
-    entry.type === 'sleep' && entry.isOver ? { result: undefined } : undefined,
-  );
-  if (found.type === 'answer') return found.promise;
-  const begun = found.begun?.type === 'sleep' ? found.begun.dueAtMs : undefined;
-  const dueAtMs = begun ?? clock.wallMs() + Math.max(0, delayMs);
-  const finish = (): void => {
-    generation.entries[position] = { type: 'sleep', position, delayMs, dueAtMs, isOver: true };
-  };
-  const leftMs = leftOf(delayMs, dueAtMs - clock.wallMs());
-  if (leftMs <= 0) return Promise.resolve(finish());
-  generation.entries[position] = { type: 'sleep', position, delayMs, dueAtMs, isOver: false };
-  return open<void, Open<void>>(generation.sleeps, (item) => {
-    item.release = clock.after(leftMs, () => {
-      generation.sleeps.delete(item);
-      item.resolve(finish());
-    });
-    return item;
-  });
-}
-
-/** What is left of a wait that may have begun before a crash. A wall clock that was set back must not lengthen it. */
-function leftOf(wholeMs: number, leftMs: number): number {
-  return Math.min(wholeMs, leftMs);
-}
-
-function checkTime(generation: Generation, verb: string, givenMs: number): void {
-  const { runId } = generation;
-  assert(Number.isFinite(givenMs), `Run "${runId}" ${verb} for ${givenMs} ms; it must be a finite number`);
-}
-
-function waitFor(generation: Generation, asked: AskedWait): Promise<Signalled> {
-  const { clock } = generation.host;
-  const { signal, timeoutMs } = asked;
-  if (timeoutMs !== undefined) checkTime(generation, `waits for "${signal}"`, timeoutMs);
-  const found = lookUp(generation, asked, signalledIn);
-  if (found.type === 'answer') return found.promise;
-  const arrived = generation.inbox.take(signal);
-  if (arrived !== undefined) return Promise.resolve(recordWait(generation, asked, signalledBy(arrived)));
-  const begun = found.begun?.type === 'wait' ? found.begun.dueAtMs : undefined;
-  const dueAtMs = begun ?? (timeoutMs === undefined ? undefined : clock.wallMs() + timeoutMs);
-  generation.entries[asked.position] = waitEntry(asked, { dueAtMs });
-  return open(generation.waits, (item) => {
-    const wait = { ...item, asked };
-    if (timeoutMs === undefined || dueAtMs === undefined) return wait;
-    wait.release = clock.after(Math.max(0, leftOf(timeoutMs, dueAtMs - clock.wallMs())), () => {
-      generation.waits.delete(wait);
-      wait.resolve(recordWait(generation, asked, { type: 'timed-out' }));
-    });
-    return wait;
-  });
-}
-
-function signalledIn(entry: JournalEntry): { readonly result: Signalled } | undefined {
-  return entry.type === 'wait' && entry.signalled !== undefined ? { result: entry.signalled } : undefined;
-}
-
-function signalledBy({ id, payload }: NamedSignal): Signalled {
-  return { type: 'signalled', id, payload };
-}
-
-function recordWait(generation: Generation, asked: AskedWait, signalled: Signalled): Signalled {
-  generation.entries[asked.position] = waitEntry(asked, { signalled });
-  return signalled;
-}
-
-function waitEntry(
-  { position, signal, timeoutMs }: AskedWait,
-  { dueAtMs, signalled }: { readonly dueAtMs?: number | undefined; readonly signalled?: Signalled },
-): JournalEntry {
-  return {
-    type: 'wait',
-    position,
-    signal,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(dueAtMs === undefined ? {} : { dueAtMs }),
-    ...(signalled === undefined ? {} : { signalled }),
-  };
 }
 
 function restart(generation: Generation, given: Json): never {

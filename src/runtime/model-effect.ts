@@ -1,4 +1,4 @@
-import type { Answer } from '../agent/event.ts';
+import type { Answer, CompactionMade } from '../agent/event.ts';
 import { decidePermission } from '../agent/permission.ts';
 import type { Calling, RunState } from '../agent/state.ts';
 import type { PreparedCall } from '../agent/tool-call.ts';
@@ -11,11 +11,11 @@ import type { AgentParts } from './agent-parts.ts';
 import { performStep } from './attempt-step.ts';
 import type { CallTarget, LoopEvent, LoopOptions } from './call-target.ts';
 import { checkOutput } from './check-output.ts';
+import { makeCompaction } from './compact-effect.ts';
 import type { EffectContext, EffectEnd, SignalMessage } from './durable.ts';
 import { publish } from './live-run.ts';
 import type { LiveRun } from './live-run.ts';
 import { createModelTurn } from './model-turn.ts';
-import type { RequestChanges } from './model-turn.ts';
 import { prepareCalls } from './prepare-calls.ts';
 import { writeAsRead } from './repair-answer.ts';
 import { awaitSchema } from './schema-wait.ts';
@@ -25,13 +25,13 @@ export interface ModelEffectInput {
   readonly turn: number;
   readonly isFirst: boolean;
   readonly situation: AttemptSituation;
-  readonly changes?: RequestChanges;
 }
 
 /** What the journal holds of one attempt. */
 export interface ModelEffectValue {
   readonly step: StepEnd<Answer>;
   readonly injected?: readonly Message[];
+  readonly made?: CompactionMade;
 }
 
 /** One attempt at a model, with what its answer means to this agent. */
@@ -43,16 +43,20 @@ export async function performModelEffect(
   const { turn, situation, isFirst } = input;
   const calling = live.state?.phase as Calling; // Only a run that is calling a model gets here.
   const taken = isFirst ? context.pending('message') : none;
-  const injected = taken.map(({ payload }) => payload as unknown as Message); // Checked when they came in.
+  const injected =
+    taken.length === 0 ? noMessages : taken.map(({ payload }) => payload as unknown as Message); // Checked when they came in.
   if (isFirst || live.turn === undefined) {
-    const changes = input.changes ?? {};
+    const changes = live.changes ?? {};
     live.turn = createModelTurn(parts, live, { calling, signal: context.signal, injected, changes });
   }
   if (injected.length > 0) publish(live, { type: 'messages-injected', turn, messages: injected });
-  const asked = live.turn.targets[situation.target] as CallTarget<PartialResult>; // One per model.
+  const asked = live.turn.targetOf(situation.target);
   const options = loopOptionsOf(parts, live, { turn, signal: context.signal });
   const step = await performStep(asked, situation, options);
-  if (step.type === 'failure') return endWith({ step, injected }, taken);
+  if (step.type === 'failure') {
+    const made = await roomFor(parts, live, { step, target: situation.target, signal: context.signal });
+    return endWith({ step, injected, ...(made === undefined ? {} : { made }) }, taken);
+  }
   const reading = readAnswer(parts, live, step.value);
   const { clock } = parts;
   const read =
@@ -61,18 +65,46 @@ export async function performModelEffect(
   const isOvertaken = read.toolCalls.length === 0 && context.pending('message').length > taken.length;
   const value: Answer = isOvertaken ? { ...read, isOvertaken } : read;
   tellFinished(live, { step, asked, input });
-  return endWith({ step: { ...step, value }, injected }, taken);
+  return endWith({ step: withValue(step, value), injected }, taken);
 }
 
 const none: readonly SignalMessage[] = [];
+const noMessages: readonly Message[] = [];
+
+type Success<Value> = Extract<StepEnd<Value>, { type: 'success' }>;
+
+/** Field by field and not by spreading, for which engines take ten times as long. */
+function withValue(step: Success<PartialResult>, value: Answer): Success<Answer> {
+  const { charge, isProbe, waitedMs, durationMs, wallMs } = step;
+  return { type: 'success', value, charge, isProbe, waitedMs, durationMs, wallMs };
+}
 
 function endWith(
-  { step, injected }: ModelEffectValue & { readonly injected: readonly Message[] },
+  { step, injected, made }: ModelEffectValue & { readonly injected: readonly Message[] },
   taken: readonly SignalMessage[],
 ): EffectEnd {
-  const value: ModelEffectValue = injected.length === 0 ? { step } : { step, injected };
+  const plain: ModelEffectValue = injected.length === 0 ? { step } : { step, injected };
+  const value = made === undefined ? plain : { ...plain, made };
   const end = { type: 'done', value: value as unknown as Json } as const; // JSON: see StepEnd.
   return taken.length === 0 ? end : { ...end, took: taken.map(({ id }) => id) };
+}
+
+interface Refused {
+  readonly step: StepEnd<PartialResult> & { readonly type: 'failure' };
+  readonly target: number;
+  readonly signal: AbortSignal;
+}
+
+/** The provider refused the conversation as too long: how it could be shorter. A model is asked for that only where no other is left. */
+async function roomFor(
+  parts: AgentParts,
+  live: LiveRun,
+  { step, target, signal }: Refused,
+): Promise<CompactionMade | undefined> {
+  const { code } = step.failure;
+  if (code !== 'CONTEXT_LENGTH_EXCEEDED' && code !== 'REQUEST_TOO_LARGE') return undefined;
+  const isLast = target === parts.models.length - 1;
+  return makeCompaction(parts, live, { why: 'overflow', signal, withoutModel: !isLast });
 }
 
 function loopOptionsOf(
@@ -122,7 +154,8 @@ function readAnswer(parts: AgentParts, live: LiveRun, result: PartialResult): An
 }
 
 function withCalls(result: PartialResult, prepared: readonly PreparedCall[]): Answer {
-  return { ...writeAsRead(result, prepared), prepared };
+  // Not by spreading, for which engines take several times as long.
+  return Object.assign({}, writeAsRead(result, prepared), { prepared });
 }
 
 function prepare(

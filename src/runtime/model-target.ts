@@ -51,7 +51,7 @@ export function createModelTarget(model: Model, options: TargetOptions): CallTar
     );
     const response = options.canBeRead === undefined ? given : rescue(given, options.canBeRead);
     const isListenerSlow = delivery?.isBehind() === true;
-    if (delivery !== undefined) {
+    if (delivery !== undefined && !delivery.isSettled()) {
       await delivery.settled({ clock, signal, maxMs: Math.max(0, dueMs - clock.monotonicMs()) });
     }
     // The usual way: nothing was broken, and nothing is.

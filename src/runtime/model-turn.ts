@@ -17,8 +17,8 @@ import { canBeRead } from './repair-answer.ts';
 /** One call of a model with all of its attempts: what is asked, and of whom. */
 export interface ModelTurn {
   readonly turn: number;
-  readonly targets: readonly CallTarget<PartialResult>[];
-  readonly requests: readonly ModelRequest[];
+  /** A model of the chain, by its place. The same each time, so that a broken answer can be continued. */
+  readonly targetOf: (index: number) => CallTarget<PartialResult>;
 }
 
 /** What hooks put in the place of what the run would ask. */
@@ -34,25 +34,28 @@ interface Asking {
   readonly changes: RequestChanges;
 }
 
-/** Writes the request, once per call: every attempt, at whatever model, asks the same. */
+/** Writes a request once per call and model, when that model is first asked: every attempt asks the same. */
 export function createModelTurn(parts: AgentParts, live: LiveRun, asking: Asking): ModelTurn {
   const { calling, signal } = asking;
   const { turn } = calling;
   const state = live.state as RunState; // A call is only begun by a run that has started.
   const delivery = wantsDeltas(live) ? createDelivery((event) => deliver(live, calling, event)) : undefined;
-  const requests = parts.models.map((model) => requestOf(parts, { model, state, asking }));
-  const hasTools = parts.registry.names.length > 0;
-  const targets = parts.models.map((model, index) =>
+  const { models, registry, timeouts, clock } = parts;
+  const hasTools = registry.names.length > 0;
+  const targets: (CallTarget<PartialResult> | undefined)[] = [];
+  const createTarget = (model: Model): CallTarget<PartialResult> =>
     createModelTarget(model, {
-      request: requests[index] as ModelRequest, // One per model.
-      timeouts: parts.timeouts,
+      request: requestOf(parts, { model, state, asking }),
+      timeouts,
       delivery,
-      clock: parts.clock,
+      clock,
       signal,
-      canBeRead: hasTools ? (partial) => canBeRead(partial, parts.registry) : undefined,
-    }),
-  );
-  return { turn, targets, requests };
+      canBeRead: hasTools ? (partial) => canBeRead(partial, registry) : undefined,
+    });
+  return {
+    turn,
+    targetOf: (index) => (targets[index] ??= createTarget(models[index] as Model)), // The machine names models that exist.
+  };
 }
 
 function deliver(live: LiveRun, { turn, base }: Calling, event: { readonly type: string }): void {
@@ -89,17 +92,11 @@ function requestOf(parts: AgentParts, { model, state, asking }: Writing): ModelR
   const { changes, calling } = asking;
   const isNative = output !== undefined && asksNatively(model, registry.names.length > 0);
   const told = output !== undefined && !isNative ? describeOutput(output.json) : '';
-  const instructions = [changes.instructions ?? parts.instructions, told]
-    .filter((text) => text !== '')
-    .join('\n\n');
-  let messages: readonly Message[] | undefined;
+  const instructions = joinParagraphs(changes.instructions ?? parts.instructions, told);
+  // A list of its own and no getter: see `onDemand` in tool-context.ts for what a getter in a literal costs.
   const request: { -readonly [Key in keyof ModelRequest]: ModelRequest[Key] } = {
     ...settings,
-    // Written when somebody reads it: the cost of a turn must not grow with the run before a model asks for that.
-    get messages() {
-      messages ??= writeMessages(state, asking, instructions);
-      return messages;
-    },
+    messages: writeMessages(state, asking, instructions),
   };
   if (registry.names.length > 0) {
     const left = registry.without(withdrawnNames(state));
@@ -110,6 +107,11 @@ function requestOf(parts: AgentParts, { model, state, asking }: Writing): ModelR
   }
   if (isNative) request.output = { name: 'answer', schema: output.json };
   return request;
+}
+
+function joinParagraphs(first: string, second: string): string {
+  if (second === '') return first;
+  return first === '' ? second : `${first}\n\n${second}`;
 }
 
 /** Whether the provider itself holds the answer to the schema. */

@@ -1,4 +1,5 @@
 import type { RunOutcome } from '../agent/run-outcome.ts';
+import { unwrittenText } from '../agent/unwritten.ts';
 import { unreachable } from '../base/assert.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
@@ -10,13 +11,15 @@ export function answerText(outcome: RunOutcome): string {
   switch (outcome.type) {
     case 'completed':
       return outcome.text;
-    case 'failed':
-    case 'stopped':
-    case 'suspended': {
-      const { partial } = { partial: '', ...outcome };
+    case 'stopped': {
       const message = renderFailure(failureOf(outcome), 'person', { retrying: false });
-      return outcome.type === 'stopped' && partial !== '' ? `${partial}\n\n(${message})` : message;
+      return outcome.partial === '' ? message : `${outcome.partial}\n\n(${message})`;
     }
+    case 'suspended':
+      return outcome.reason === 'storage' && outcome.failure !== undefined
+        ? unwrittenText(outcome.failure)
+        : renderFailure(failureOf(outcome), 'person', { retrying: false });
+    case 'failed':
     case 'cancelled':
       return renderFailure(failureOf(outcome), 'person', { retrying: false });
     default:

@@ -1,9 +1,17 @@
 import { unreachable } from '../base/assert.ts';
 import type { Action } from '../agent/action.ts';
-import type { AttemptedCall, MachineEvent, PersonAnswer, VerifiedCall } from '../agent/event.ts';
+import type {
+  AttemptedCall,
+  CompactionMade,
+  MachineEvent,
+  PersonAnswer,
+  VerifiedCall,
+} from '../agent/event.ts';
 import type { RunState } from '../agent/state.ts';
+import { defined } from '../base/defined.ts';
 import type { Json } from '../base/json.ts';
 import type { AgentParts } from './agent-parts.ts';
+import { isOverBudget } from './compact-effect.ts';
 import type { Durable } from './durable.ts';
 import { afterModel, afterTools, aroundAsking, beforeModel, beforeTools } from './hook-steps.ts';
 import { publish } from './live-run.ts';
@@ -47,6 +55,7 @@ interface EffectValues {
   readonly intend: Intent;
   readonly tool: ToolEffectValue;
   readonly verify: Pick<VerifiedCall, 'found'> & { readonly tookMs: number };
+  readonly compact: { readonly made: CompactionMade; readonly tookMs: number };
   readonly ask: { readonly answer: PersonAnswer; readonly wallMs: number };
 }
 
@@ -69,23 +78,37 @@ async function performCall(
 ): Promise<MachineEvent> {
   const { durable, parts, live } = performing;
   live.inputs = undefined;
-  if (isFirst) live.tokens.clear();
+  if (isFirst) {
+    live.tokens.clear();
+    live.issued.clear();
+    live.changes = undefined;
+  }
+  if (isFirst && needsRoom(performing)) return performCompaction(performing, turn);
   const before = isFirst && parts.hooks.has('before-model') ? await beforeModel(performing, turn) : undefined;
   if (before?.event !== undefined) return before.event;
+  if (before !== undefined) live.changes = before.changes;
   const input: ModelEffectInput = { turn, isFirst, situation };
-  const read = await performEffect(
-    durable,
-    'model',
-    before === undefined ? input : { ...input, changes: before.changes },
-  );
+  const read = await performEffect(durable, 'model', input);
   if ('broken' in read) return read.broken;
-  const { step, injected } = read.value;
+  const { step, injected, made } = read.value;
   const event: MachineEvent =
-    injected === undefined
+    injected === undefined && made === undefined
       ? { type: 'attempt-finished', step }
-      : { type: 'attempt-finished', step, injected };
+      : { type: 'attempt-finished', step, ...defined({ injected, made }) };
   if (step.type === 'failure' || !parts.hooks.has('after-model')) return event;
   return afterModel(performing, event);
+}
+
+/** Whether too little room is left for an answer, by the estimate. It is looked at once per call. */
+function needsRoom({ parts, live }: Performing): boolean {
+  if (parts.context.budget === undefined) return false;
+  const state = live.state as RunState; // Only a run that has begun calls a model.
+  return state.phase.type === 'calling-model' && !state.phase.isCompacted && isOverBudget(parts, state);
+}
+
+async function performCompaction({ durable }: Performing, turn: number): Promise<MachineEvent> {
+  const read = await performEffect(durable, 'compact', { turn });
+  return 'broken' in read ? read.broken : { type: 'compacted', ...read.value };
 }
 
 async function performWait({ durable }: Performing, delayMs: number): Promise<MachineEvent> {

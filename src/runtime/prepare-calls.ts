@@ -1,3 +1,4 @@
+import type { ReadyCall } from '../agent/state.ts';
 import type { PreparedCall } from '../agent/tool-call.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import { fingerprint, hashText } from '../base/hash.ts';
@@ -50,14 +51,15 @@ export function prepareCalls(
 ): readonly PreparedCall[] | Promise<readonly PreparedCall[]> {
   const distinct = distinctCallIds(calls);
   const { maxCallsPerTurn } = options;
+  const looked = distinct.length > maxCallsPerTurn ? distinct.slice(0, maxCallsPerTurn) : distinct;
+  const rest = distinct.length > maxCallsPerTurn ? distinct.slice(maxCallsPerTurn) : none;
   const prepared: (PreparedCall | Promise<PreparedCall>)[] = [];
   let isAsync = false;
-  for (const call of distinct.slice(0, maxCallsPerTurn)) {
+  for (const call of looked) {
     const one = prepareCall(call, options);
     if (one instanceof Promise) isAsync = true;
     prepared.push(one);
   }
-  const rest = distinct.slice(maxCallsPerTurn);
   const bound = (ready: readonly PreparedCall[]): readonly PreparedCall[] => [
     ...boundCalls(ready, options.callsLeft),
     ...refuseSurplus(rest, `one answer may call at most ${maxCallsPerTurn} tools`),
@@ -66,6 +68,8 @@ export function prepareCalls(
   const ready = prepared as readonly PreparedCall[]; // None of them is a promise.
   return rest.length === 0 && ready.length <= options.callsLeft ? ready : bound(ready);
 }
+
+const none: readonly ToolCallPart[] = [];
 
 /** Only calls that would run use up what is left. */
 function boundCalls(prepared: readonly PreparedCall[], callsLeft: number): readonly PreparedCall[] {
@@ -124,7 +128,7 @@ function decide(reading: Reading, check: InputCheck): PreparedCall {
   }
   const { repeats, onError } = tool;
   const canonical = canonicalJson([call.name, input]);
-  return {
+  const ready: { -readonly [Key in keyof ReadyCall]: ReadyCall[Key] } = {
     callId: call.callId,
     name: call.name,
     type: 'ready',
@@ -132,11 +136,12 @@ function decide(reading: Reading, check: InputCheck): PreparedCall {
     input: deepFreeze(input),
     effect: tool.effect,
     permission,
-    ...(permission === 'ask' && why !== undefined ? { why } : {}),
     // An answer of a person is bound to it; without one it only says whether two calls are the same.
     hash: permission === 'ask' ? hashText(canonical) : fingerprint(canonical),
-    ...(unreadable === undefined ? {} : { isRepaired: true as const }),
-    ...(repeats === undefined ? {} : { repeats }),
-    ...(onError === undefined ? {} : { onError }),
   };
+  if (permission === 'ask' && why !== undefined) ready.why = why;
+  if (unreadable !== undefined) ready.isRepaired = true;
+  if (repeats !== undefined) ready.repeats = repeats;
+  if (onError !== undefined) ready.onError = onError;
+  return ready;
 }

@@ -1,7 +1,8 @@
 import type { Json } from '../base/json.ts';
 import type { RunStatus } from './durable.ts';
 import type { JournalEntry } from './journal.ts';
-import { closeGeneration, createGeneration } from './memory-generation.ts';
+import { cancelledError } from './durable-errors.ts';
+import { cancelGeneration, closeGeneration, createGeneration } from './memory-generation.ts';
 import { createInbox } from './memory-inbox.ts';
 import { judge, perform } from './memory-run.ts';
 import type { Carrier } from './memory-run.ts';
@@ -12,6 +13,8 @@ export interface Recording {
   readonly generation: number;
   readonly input: Json;
   readonly journal: readonly JournalEntry[];
+  /** It was cancelled where the journal ends. */
+  readonly cancelReason?: string;
 }
 
 /** What a program comes to by its journal alone. */
@@ -24,14 +27,17 @@ export type Replayed =
 /** Runs a program against a journal, wherever it was recorded: nothing is performed and no time passes. */
 export function replayJournal(
   { program, host }: Pick<Carrier, 'program' | 'host'>,
-  { runId, generation: number, input, journal }: Recording,
+  { runId, generation: number, input, journal, cancelReason }: Recording,
 ): Promise<Replayed> {
-  const generation = createGeneration(host, { runId, number, inbox: createInbox(0) }, journal);
+  const alone = { ...host, recorder: undefined };
+  const generation = createGeneration(alone, { runId, number, inbox: createInbox(0) }, journal);
   return new Promise((resolve) => {
-    closeGeneration(generation, (position) => resolve({ type: 'open', position }));
+    if (cancelReason === undefined)
+      closeGeneration(generation, (position) => resolve({ type: 'open', position }));
+    else cancelGeneration(generation, cancelledError(runId, cancelReason));
     void perform(program, generation, input).then((settled) => {
       const end = judge(generation, settled);
-      if (end !== 'restart') return resolve(end);
+      if (end !== 'restart' && end !== 'let-go') return resolve(end);
       const { stop } = generation;
       return resolve({ type: 'restarted', state: stop?.type === 'restart' ? stop.state : null });
     });

@@ -20,11 +20,13 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
   /** A name of your own; a second run of that name is the first one. */
   readonly runId?: string;
+  /** A conversation across runs: what was said in it before comes first, and this run is added to it. Needs a store. */
+  readonly sessionId?: string;
   /** Hears everything, every piece of text included. What it throws is noted and never touches the run. */
   readonly onEvent?: (event: RunEvent) => void | Promise<void>;
 }
 
-export interface ResumeOptions extends Omit<RunOptions, 'runId'> {
+export interface ResumeOptions extends Omit<RunOptions, 'runId' | 'sessionId'> {
   /** What the person said who was asked. */
   readonly answer?: unknown;
 }
@@ -56,12 +58,18 @@ export function checkRunOptions(options: unknown, kind: 'run' | 'resume'): void 
     throw configError(
       `"runId" must be a text of 1 to 200 characters, got ${typeof runId === 'string' ? `one of ${runId.length}` : typeof runId}`,
     );
+  const { sessionId } = options;
+  if (
+    sessionId !== undefined &&
+    (typeof sessionId !== 'string' || sessionId === '' || sessionId.length > 200)
+  )
+    throw configError('"sessionId" must be a text of 1 to 200 characters');
   if (onEvent !== undefined && typeof onEvent !== 'function')
     throw configError('"onEvent" must be a function');
 }
 
 const optionNames: Readonly<Record<'run' | 'resume', readonly string[]>> = {
-  run: ['signal', 'runId', 'onEvent'],
+  run: ['signal', 'runId', 'sessionId', 'onEvent'],
   resume: ['signal', 'answer', 'onEvent'],
 };
 

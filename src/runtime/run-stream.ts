@@ -28,8 +28,8 @@ export function createEventQueue(): EventQueue {
         if (!held.isOver) onAbandoned();
         held.isOver = true;
         held.events.length = 0;
-        wake(held);
-        return Promise.resolve({ done: true, value: undefined });
+        endWaiting(held);
+        return Promise.resolve(over);
       },
     }),
   };
@@ -38,9 +38,13 @@ export function createEventQueue(): EventQueue {
 interface Held {
   readonly events: RunEvent[];
   isOver: boolean;
-  /** Readers for whom there is no event yet. */
-  readonly waiting: (() => void)[];
+  /** Readers for whom there is no event yet. While there is one, nothing is queued. */
+  readonly waiting: ((result: Result) => void)[];
 }
+
+type Result = IteratorResult<RunEvent, undefined>;
+
+const over: Result = { done: true, value: undefined };
 
 // Text that is read late is joined into pieces of at most this size.
 const maxJoinedCharacters = 65_536;
@@ -49,16 +53,23 @@ const minQueued = 64;
 
 function hear(held: Held, event: RunEvent): void {
   if (held.isOver) return;
-  const joined = held.events.length < minQueued ? undefined : join(held.events.at(-1), event);
-  if (joined === undefined) held.events.push(event);
-  else held.events[held.events.length - 1] = joined;
-  if (event.type === 'run-finished') held.isOver = true;
-  wake(held);
+  const give = held.waiting.shift();
+  if (give === undefined) queue(held.events, event);
+  else give({ done: false, value: event });
+  if (event.type !== 'run-finished') return;
+  held.isOver = true;
+  endWaiting(held);
 }
 
-/** All of them look again: who finds nothing waits on. */
-function wake({ waiting }: Held): void {
-  for (const look of waiting.splice(0)) look();
+/** Nothing more will come. */
+function endWaiting({ waiting }: Held): void {
+  for (const give of waiting.splice(0)) give(over);
+}
+
+function queue(events: RunEvent[], event: RunEvent): void {
+  const joined = events.length < minQueued ? undefined : join(events.at(-1), event);
+  if (joined === undefined) events.push(event);
+  else events[events.length - 1] = joined;
 }
 
 /** Two pieces of the same text as one, or nothing. */
@@ -68,14 +79,12 @@ function join(last: RunEvent | undefined, event: RunEvent): RunEvent | undefined
   return last.text.length < maxJoinedCharacters ? { ...last, text: last.text + event.text } : undefined;
 }
 
-async function next(held: Held): Promise<IteratorResult<RunEvent, undefined>> {
-  for (;;) {
-    // Ends with the run: its last event wakes the reader.
-    const event = held.events.shift();
-    if (event !== undefined) return { done: false, value: event };
-    if (held.isOver) return { done: true, value: undefined };
-    await new Promise<void>((resolve) => {
-      held.waiting.push(resolve);
-    });
-  }
+/** One promise for each event, for there may be very many. Whoever waits is told at the end of the run at the latest. */
+function next(held: Held): Promise<Result> {
+  const event = held.events.shift();
+  if (event !== undefined) return Promise.resolve({ done: false, value: event });
+  if (held.isOver) return Promise.resolve(over);
+  return new Promise((resolve) => {
+    held.waiting.push(resolve);
+  });
 }

@@ -568,6 +568,15 @@ describe('runTool(), when all goes well', () => {
     ]);
   });
 
+  it('keeps the key and the signal in a copy of the context, as somebody makes who wraps a tool', async () => {
+    const end = await runOnce((_input, context) => {
+      const copy = { ...context };
+      return [copy.idempotencyKey, copy.signal === context.signal, Object.keys(copy).toSorted()];
+    });
+    const names = ['assist', 'attempt', 'background', 'callId', 'fail', 'idempotencyKey', 'progress'];
+    expect(JSON.parse(textOf(end))).toEqual(['key-1', true, [...names, 'retry', 'runId', 'signal']]);
+  });
+
   it('passes progress on while somebody waits: bounded, redacted, numbers only', async () => {
     const clock = simulatedClock();
     const watched = watch(

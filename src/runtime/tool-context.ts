@@ -42,16 +42,10 @@ export function interruptCall(call: ToolCall, reason: unknown): void {
 /** What the tool is given besides its input. */
 export function createToolContext(call: ToolCall): ToolContext {
   const { runId, callId, attempt } = call.run;
-  return {
+  const context: Pick<ToolContext, Given> & Owned = {
     runId,
     callId,
-    get idempotencyKey() {
-      return call.run.idempotencyKey;
-    },
     attempt,
-    get signal() {
-      return signalOf(call);
-    },
     retry: (hint) => {
       throw markedError({ type: 'retry', hint: textOf(hint) });
     },
@@ -62,8 +56,43 @@ export function createToolContext(call: ToolCall): ToolContext {
     // The type of the value follows from the schema, which the compiler cannot see through `unknown`.
     assist: ((prompt: string, schema?: Schema) => assist(call, prompt, schema)) as ToolContext['assist'],
     background: (label, work) => runInBackground(call, { label, work }),
+    [ownerOf]: call,
   };
+  Object.defineProperty(context, 'idempotencyKey', onDemand.idempotencyKey);
+  Object.defineProperty(context, 'signal', onDemand.signal);
+  return context as unknown as ToolContext; // The two that were missing have just been added.
 }
+
+type Given = Exclude<keyof ToolContext, keyof typeof onDemand>;
+
+const ownerOf = Symbol('call');
+
+interface Owned {
+  readonly [ownerOf]: ToolCall;
+}
+
+/**
+ * What few tools ask for and what costs something, made when it is asked for. Shared by all calls: a getter written in a literal
+ * is a function of its own each time, which engines keep beyond the reach of the quick collection of garbage, and with it
+ * all that it can see.
+ */
+const onDemand = {
+  idempotencyKey: {
+    enumerable: true,
+    configurable: true,
+    get(this: Owned) {
+      const { idempotencyKey } = this[ownerOf].run;
+      return typeof idempotencyKey === 'string' ? idempotencyKey : idempotencyKey();
+    },
+  },
+  signal: {
+    enumerable: true,
+    configurable: true,
+    get(this: Owned) {
+      return signalOf(this[ownerOf]);
+    },
+  },
+} as const;
 
 function signalOf(call: ToolCall): AbortSignal {
   if (call.controller === undefined) {

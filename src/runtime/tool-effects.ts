@@ -1,6 +1,9 @@
 import type { AttemptedCall, VerifiedCall } from '../agent/event.ts';
+import type { RunEvent } from '../agent/run-event.ts';
 import type { CallState, ReadyCall, RunState } from '../agent/state.ts';
 import type { ToolEnd } from '../agent/tool-call.ts';
+import { onAbort } from '../base/abort.ts';
+import type { Clock } from '../base/clock.ts';
 import { hashText } from '../base/hash.ts';
 import type { Json } from '../base/json.ts';
 import { createFailure } from '../errors/failure.ts';
@@ -41,7 +44,7 @@ export interface ToolEffectValue extends Omit<AttemptedCall, 'index'> {
 
 /** The agent's side of tool calls: what touches the world. */
 export interface ToolEffects {
-  readonly intend: (input: { readonly timeoutMs: number }) => EffectEnd;
+  readonly intend: (live: LiveRun, input: { readonly timeoutMs: number }) => EffectEnd;
   readonly run: (live: LiveRun, input: ToolEffectInput, context: EffectContext) => Promise<EffectEnd>;
   readonly verify: (live: LiveRun, input: ToolEffectInput, context: EffectContext) => Promise<EffectEnd>;
 }
@@ -56,14 +59,16 @@ const intentMarginMs = 5000;
 export function createToolEffects(parts: AgentParts, onBackground: Report): ToolEffects {
   const { clock, newId } = parts;
   return {
-    intend: ({ timeoutMs }) => {
+    intend: (live, { timeoutMs }) => {
       const intent: Intent = { token: newId(), deadlineMs: clock.wallMs() + timeoutMs + intentMarginMs };
+      live.issued.add(intent.token);
       return done(intent);
     },
     run: async (live, input, context) => {
       const call = callAt(live, input.index);
       const tool = toolOf(parts, call);
       if (input.intent !== undefined && !useToken(live, input.intent, clock.wallMs())) {
+        if (tool.verify !== undefined) await outlive(input.intent, { clock, signal: context.signal, tool });
         return done(valueOf(foreignIntent(call), { drawn: 0, tookMs: 0 }));
       }
       const startMs = clock.monotonicMs();
@@ -71,7 +76,8 @@ export function createToolEffects(parts: AgentParts, onBackground: Report): Tool
       const ended = await runHeld(parts, live, working);
       const end = working.spent === undefined ? ended : { ...ended, charge: working.spent };
       const { turn, attempt } = input;
-      publish(live, { type: 'tool-finished', turn, attempt, end, callId: end.callId, name: end.name });
+      if (live.watchers.size > 0)
+        publish(live, { type: 'tool-finished', turn, attempt, end, callId: end.callId, name: end.name });
       return done(valueOf(end, { drawn: parts.random(), tookMs: clock.monotonicMs() - startMs }));
     },
     verify: async (live, input, context) => {
@@ -92,8 +98,8 @@ function done(value: object): EffectEnd {
   return { type: 'done', value: value as Json }; // Ends, intents and findings are JSON by their types.
 }
 
-function valueOf(end: ToolEnd, rest: Omit<ToolEffectValue, 'end'>): ToolEffectValue {
-  return { end, ...rest };
+function valueOf(end: ToolEnd, { drawn, tookMs }: Omit<ToolEffectValue, 'end'>): ToolEffectValue {
+  return { end, drawn, tookMs };
 }
 
 function callAt(live: LiveRun, index: number): ReadyCall {
@@ -106,11 +112,35 @@ function toolOf({ registry }: AgentParts, { name }: ReadyCall): Tool {
   return registry.get(name) as Tool; // Prepared calls are of tools that exist.
 }
 
-/** A token is good once, and until its deadline. */
-function useToken({ tokens }: LiveRun, { token, deadlineMs }: Intent, wallMs: number): boolean {
-  if (tokens.has(token) || wallMs > deadlineMs) return false;
+/** A token is good once, until its deadline, and for whoever wrote the intent: another life of the run may have used it. */
+function useToken({ tokens, issued }: LiveRun, { token, deadlineMs }: Intent, wallMs: number): boolean {
+  const [own = ''] = token.split(':');
+  if (!issued.has(own) || tokens.has(token) || wallMs > deadlineMs) return false;
   tokens.add(token);
   return true;
+}
+
+interface Outliving {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly tool: Tool;
+}
+
+/** Whoever wrote the intent may still be at it. What a check finds counts only after his time is over. */
+async function outlive({ deadlineMs }: Intent, { clock, signal, tool }: Outliving): Promise<void> {
+  // A wall clock that was set back must not make this longer than the intent could ever be.
+  const leftMs = Math.min(deadlineMs - clock.wallMs(), tool.timeoutMs + intentMarginMs);
+  if (leftMs <= 0 || signal.aborted) return;
+  await new Promise<void>((resolve) => {
+    const stopTimer = clock.after(leftMs, () => {
+      stopListening();
+      resolve();
+    });
+    const stopListening = onAbort(signal, () => {
+      stopTimer();
+      resolve();
+    });
+  });
 }
 
 function foreignIntent({ callId, name }: ReadyCall): ToolEnd {
@@ -155,15 +185,7 @@ async function runHeld(parts: AgentParts, live: LiveRun, working: Working): Prom
       const resource = resourceOf(tool, run.input);
       const release = resource === undefined ? undefined : await live.locks.acquire([resource], { signal });
       try {
-        const { callId, name } = call;
-        publish(live, {
-          type: 'tool-started',
-          turn: input.turn,
-          callId,
-          name,
-          input: run.input,
-          attempt: input.attempt,
-        });
+        if (live.watchers.size > 0) publish(live, startOf(call, input, run.input));
         return await runTool(run, optionsOf(parts, live, working));
       } finally {
         release?.();
@@ -176,6 +198,10 @@ async function runHeld(parts: AgentParts, live: LiveRun, working: Working): Prom
     if (!signal.aborted) throw error;
     return notStarted(call);
   }
+}
+
+function startOf({ callId, name }: ReadyCall, { turn, attempt }: ToolEffectInput, input: Json): RunEvent {
+  return { type: 'tool-started', turn, callId, name, input, attempt };
 }
 
 function notStarted({ callId, name }: ReadyCall): ToolEnd {
@@ -218,9 +244,7 @@ function toRun({ config }: AgentParts, live: LiveRun, { call, tool, input }: Wor
     turn,
     attempt,
     // Of the call's place in the run, so that it is the same for every attempt and after every crash.
-    get idempotencyKey() {
-      return hashText(`${runId}/${turn}/${index}/${tool.name}`);
-    },
+    idempotencyKey: () => hashText(`${runId}/${turn}/${index}/${tool.name}`),
     leftMs: Math.max(1, config.limits.timeoutMs - elapsedMs),
   };
 }

@@ -13,13 +13,20 @@ export function failedEnd(call: ToolCall, failure: Failure): ToolEnd {
 
 /** The end of a call that came back well. */
 export function okEnd(call: ToolCall, encoded: EncodedResult): ToolEnd {
-  return createEnd(call, { type: 'ok', ...encoded });
+  const { content, resultHash, totalCharacters } = encoded;
+  return createEnd(
+    call,
+    totalCharacters === undefined
+      ? { type: 'ok', content, resultHash }
+      : { type: 'ok', content, resultHash, totalCharacters },
+  );
 }
 
 /** The end of a call, with its name and how long it took. */
 export function createEnd(call: ToolCall, end: Omit<ToolEnd, 'callId' | 'name' | 'durationMs'>): ToolEnd {
   const { callId, tool } = call.run;
   const durationMs = Math.round(call.options.clock.monotonicMs() - call.startedMs);
-  const whole = { callId, name: tool.name, ...end, durationMs };
+  // Not by spreading, for which engines take ten times as long.
+  const whole: ToolEnd = Object.assign({ callId, name: tool.name, durationMs }, end);
   return call.charge === undefined ? whole : { ...whole, charge: call.charge };
 }

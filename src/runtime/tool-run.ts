@@ -12,7 +12,8 @@ export interface ToolRun {
   readonly runId: string;
   readonly turn: number;
   readonly attempt: number;
-  readonly idempotencyKey: string;
+  /** Few tools ask for it, and it is a hash: so it may be handed in as the way to work it out. */
+  readonly idempotencyKey: string | (() => string);
   /** What is left of the run's time. */
   readonly leftMs: number;
 }

@@ -42,7 +42,8 @@ export const attributes = {
   hook: 'rerail.hook',
   hookPoint: 'rerail.hook_point',
   afterMs: 'rerail.after_ms',
-  removedCharacters: 'rerail.removed_characters',
+  strategy: 'rerail.history.strategy',
+  savedTokens: 'rerail.history.saved_tokens',
 } as const;
 
 /** The values of `gen_ai.operation.name`; a span is called by it and by what it is about. */
@@ -59,6 +60,10 @@ export const spanEvents = {
   toolWithdrawn: 'rerail.tool_withdrawn',
   toolRestored: 'rerail.tool_restored',
   historyRepaired: 'rerail.history_repaired',
+  historySelected: 'rerail.history_selected',
+  agentChanged: 'rerail.agent_changed',
+  storageFailed: 'rerail.storage_failed',
+  storageRestored: 'rerail.storage_restored',
   historyCompacted: 'rerail.history_compacted',
   limitReached: 'rerail.limit_reached',
   approvalRequested: 'rerail.approval_requested',

@@ -96,10 +96,16 @@ export const spanRules = {
       [attributes.toolName]: cleanName(name),
     }),
   'history-repaired': (run) => addEvent(run, spanEvents.historyRepaired, {}),
-  'history-compacted': (run, { turn, removedCharacters }) =>
+  'history-selected': (run) => addEvent(run, spanEvents.historySelected, {}),
+  'agent-changed': (run) => addEvent(run, spanEvents.agentChanged, {}),
+  'storage-failed': (run, { failure }) =>
+    addEvent(run, spanEvents.storageFailed, { [attributes.errorType]: failure.code }),
+  'storage-restored': (run) => addEvent(run, spanEvents.storageRestored, {}),
+  'history-compacted': (run, { turn, strategy, tokensBefore, tokensAfter }) =>
     addEvent(run, spanEvents.historyCompacted, {
       [attributes.turn]: turn,
-      [attributes.removedCharacters]: removedCharacters,
+      [attributes.strategy]: strategy,
+      [attributes.savedTokens]: tokensBefore - tokensAfter,
     }),
   'messages-injected': undefined,
   'limit-reached': (run, { turn, limit, reason }) =>

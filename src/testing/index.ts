@@ -7,6 +7,15 @@ export type {
   Reopening,
   SentSignal,
 } from './engine-conformance.ts';
+export { memoryStore } from './memory-store.ts';
+export type {
+  MemoryStore,
+  MemoryStoreOptions,
+  StoreDamage,
+  StoreFaults,
+  StoreOperation,
+  StoreVerb,
+} from './memory-store.ts';
 export { modelConformance } from './model-conformance.ts';
 export type { ConformanceCase, HarnessedModel, ModelHarness, Scenario } from './model-conformance.ts';
 export { scriptedModel } from './scripted-model.ts';
@@ -24,3 +33,5 @@ export type {
 export { seededRandom } from './seeded-random.ts';
 export { simulatedClock } from './simulated-clock.ts';
 export type { RunOptions, SimulatedClock } from './simulated-clock.ts';
+export { storeConformance } from './store-conformance.ts';
+export type { MakeStore, StoreFeature, StoreUnderTest } from './store-conformance.ts';

@@ -255,7 +255,13 @@ const plays = {
 
 type Name = keyof typeof plays;
 
-const byEvent: Readonly<Record<RunEvent['type'], Name>> = {
+/** Those that need a store are reached in stores.test.ts. */
+const byEvent: Readonly<
+  Record<
+    Exclude<RunEvent['type'], 'agent-changed' | 'history-selected' | 'storage-failed' | 'storage-restored'>,
+    Name
+  >
+> = {
   'run-started': 'plain',
   'run-resumed': 'asked',
   'turn-started': 'plain',
@@ -315,7 +321,8 @@ const byStop: Readonly<Record<StopReason, Name>> = {
   refused: 'refused',
 };
 
-const bySuspension: Readonly<Record<SuspendReason, Name>> = {
+/** The other reasons need a store: they are reached in stores.test.ts. */
+const bySuspension: Readonly<Record<Exclude<SuspendReason, 'storage' | 'released'>, Name>> = {
   approval: 'asked',
   'in-doubt': 'doubtful',
   'long-wait': 'longWait',

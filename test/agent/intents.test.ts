@@ -56,7 +56,10 @@ async function carry(
       return change(name, input, async (given) => work(given, context));
     },
     sleep: () => Promise.resolve(),
-    waitFor: () => new Promise(() => undefined),
+    waitFor: (_signal, options) => {
+      options?.onWaiting?.();
+      return new Promise(() => undefined);
+    },
     restart: () => {
       throw new Error('Not in so short a run');
     },

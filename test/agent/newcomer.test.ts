@@ -205,7 +205,7 @@ describe('misuse is told with the field and the way out', () => {
     [{ model, policy: { inDoubt: 'perhaps' } }, /"policy.inDoubt" must be "ask" or "tell"/],
     [{ model, policy: { loop: { nudgAt: 1 } } }, /did you mean "nudgeAt"/],
     [{ model, policy: { loop: { stopAt: -1 } } }, /whole number above 0/],
-    [{ model, store: 'x' }, /There is no field "store"/],
+    [{ model, store: 'x' }, /"store" of the agent must be a store, such as sqlite/],
   ])('%o', (options, message) => {
     expect(() => createAgent(options as never)).toThrow(message);
   });

@@ -29,6 +29,13 @@ describe('signOfStorageError()', () => {
     ['damage', { code: 'SQLITE_CORRUPT_INDEX' }, 'STORAGE_CORRUPT'],
     ['no way to open', { code: 'SQLITE_CANTOPEN_ISDIR' }, 'STORAGE_NOT_FOUND'],
     ['I/O', { code: 'SQLITE_IOERR_FSYNC' }, 'STORAGE_IO'],
+    ['a read-only file', { code: 'ERR_SQLITE_ERROR', errcode: 8 }, 'STORAGE_READ_ONLY'],
+    [
+      'a read-only folder (1544 is READONLY_DIRECTORY)',
+      { code: 'ERR_SQLITE_ERROR', errcode: 1544 },
+      'STORAGE_READ_ONLY',
+    ],
+    ['a read-only disk', { code: 'EROFS' }, 'STORAGE_READ_ONLY'],
     ['an errno', { code: 'ENOSPC' }, 'STORAGE_FULL'],
   ])('knows %s', (_, thrown, code) => {
     expect(signOfStorageError(thrown)?.code).toBe(code);

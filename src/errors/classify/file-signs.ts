@@ -32,7 +32,7 @@ const storageSigns: Readonly<Record<string, Sign>> = {
   EPERM: { code: 'PERMISSION_DENIED' },
   ENOSPC: { code: 'STORAGE_FULL' },
   EDQUOT: { code: 'STORAGE_FULL' },
-  EROFS: { code: 'STORAGE_IO' },
+  EROFS: { code: 'STORAGE_READ_ONLY' },
   EIO: { code: 'STORAGE_IO' },
   EMFILE: { code: 'STORAGE_IO', retryable: true },
   ENFILE: { code: 'STORAGE_IO', retryable: true },
@@ -43,7 +43,7 @@ const storageSigns: Readonly<Record<string, Sign>> = {
 const sqliteSigns: Readonly<Record<number, Sign>> = {
   5: { code: 'STORAGE_LOCKED' }, // SQLITE_BUSY
   6: { code: 'STORAGE_LOCKED' }, // SQLITE_LOCKED
-  8: { code: 'STORAGE_IO' }, // SQLITE_READONLY
+  8: { code: 'STORAGE_READ_ONLY' }, // SQLITE_READONLY
   10: { code: 'STORAGE_IO' }, // SQLITE_IOERR
   11: { code: 'STORAGE_CORRUPT' }, // SQLITE_CORRUPT
   13: { code: 'STORAGE_FULL' }, // SQLITE_FULL

@@ -61,7 +61,10 @@ export function runAttempt(
         const settled = settleAs(target, attempt.assembly, failure);
         // A success has read what it wants; a failure leaves nothing running.
         const released = failure === undefined ? course.response?.discard() : undefined;
-        resolve(released === undefined ? settled : released.then(() => settled));
+        const give = (): void => resolve(settled);
+        // What is whole stays whole, even where a transport cannot let go of the rest.
+        if (released === undefined) give();
+        else void released.then(give, give);
         if (failure !== undefined) stop.now();
       },
     };

@@ -6,6 +6,7 @@ import type { Socket } from 'node:net';
 import { onAbort } from '../../base/abort.ts';
 import { encodingOf, inspectRatio } from './decompress.ts';
 import { markBusy } from './free-sockets.ts';
+import type { IdleSockets } from './free-sockets.ts';
 import { createNodeBody } from './node-body.ts';
 import type { NodeBody } from './node-body.ts';
 import type { Proxy } from './proxy.ts';
@@ -24,6 +25,8 @@ export interface Target {
   readonly authority: string;
   readonly agent: Agent;
   readonly proxy: Proxy | undefined;
+  /** Those of its host; absent where a proxy stands between. */
+  readonly idleSockets: IdleSockets | undefined;
   /** What a proxy wants to be told. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -94,13 +97,14 @@ function guardInterim(outgoing: ClientRequest, target: Target, give: (error: Err
 
 function open(target: Target, { headers, body }: TransportRequest, options: SendOptions): ClientRequest {
   const length = String(Buffer.byteLength(body));
-  const settings: RequestOptions = {
+  const settings: RequestOptions & { readonly idleSockets: IdleSockets | undefined } = {
     method: 'POST',
     host: target.host,
     port: target.port,
     path: target.path,
-    headers: [...headerList(target, headers), 'content-length', length],
+    headers: headerList(target, headers).concat('content-length', length),
     agent: target.agent,
+    idleSockets: target.idleSockets,
   };
   if (target.proxy !== undefined) {
     // The signal is asked for only where it is needed: see `SendOptions.onStop`.

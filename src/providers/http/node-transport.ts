@@ -5,6 +5,7 @@ import { defined } from '../../base/defined.ts';
 import { exchange } from './node-exchange.ts';
 import type { Target } from './node-exchange.ts';
 import { dropStaleSockets, watchFreeSockets } from './free-sockets.ts';
+import type { IdleSockets } from './free-sockets.ts';
 import { proxyFor } from './proxy.ts';
 import type { Proxy, ProxyEnvironment } from './proxy.ts';
 import { decideRedirect } from './redirect.ts';
@@ -40,13 +41,18 @@ export function createNodeTransport(options: NodeTransportOptions = {}): NodeTra
   const agents = createAgents(options);
   const environment = options.environment ?? process.env;
   const targets = new Map<string, Target>();
+  const idleSockets = new Map<string, IdleSockets>();
 
   /** An address is taken apart once, for the same few are asked over and over. */
   function targetOf(url: string): Target {
     const known = targets.get(url);
     if (known !== undefined) return known;
-    if (targets.size >= maxKnownTargets) targets.clear();
-    const target = createTarget(new URL(url), { environment, agents });
+    if (targets.size >= maxKnownTargets) {
+      targets.clear();
+      // Those that are idle now find no request any more, and close in time.
+      idleSockets.clear();
+    }
+    const target = createTarget(new URL(url), { environment, agents, idleSockets });
     targets.set(url, target);
     return target;
   }
@@ -109,15 +115,17 @@ interface Agents {
 function createAgents({ tls, ...given }: NodeTransportOptions): Agents {
   const { maxSockets, maxFreeSockets, freeSocketTimeoutMs } = { ...defaults, ...given };
   const options: AgentOptions = { keepAlive: true, maxSockets, maxFreeSockets, timeout: freeSocketTimeoutMs };
-  const plain = watchFreeSockets(new HttpAgent(options));
-  const secure = watchFreeSockets(new HttpsAgent({ ...options, ...tls }));
+  const plain = watchFreeSockets(new HttpAgent(options), freeSocketTimeoutMs);
+  const secure = watchFreeSockets(new HttpsAgent({ ...options, ...tls }), freeSocketTimeoutMs);
   const tunnels = new Map<string, HttpsAgent>();
   return {
     plain,
     secure,
     through: (proxy) => {
       const key = JSON.stringify(proxy);
-      const agent = tunnels.get(key) ?? watchFreeSockets(createTunnelAgent(proxy, { ...options, ...tls }));
+      const agent =
+        tunnels.get(key) ??
+        watchFreeSockets(createTunnelAgent(proxy, { ...options, ...tls }), freeSocketTimeoutMs);
       tunnels.set(key, agent);
       return agent;
     },
@@ -130,9 +138,11 @@ function createAgents({ tls, ...given }: NodeTransportOptions): Agents {
 interface TargetOptions {
   readonly environment: ProxyEnvironment;
   readonly agents: Agents;
+  /** By origin. */
+  readonly idleSockets: Map<string, IdleSockets>;
 }
 
-function createTarget(url: URL, { environment, agents }: TargetOptions): Target {
+function createTarget(url: URL, { environment, agents, idleSockets }: TargetOptions): Target {
   const proxy = proxyFor(url, environment);
   const isSecure = url.protocol === 'https:';
   const path = `${url.pathname}${url.search}`;
@@ -144,9 +154,14 @@ function createTarget(url: URL, { environment, agents }: TargetOptions): Target 
     path,
     authority: url.host,
     proxy,
+    idleSockets: undefined,
     headers: {},
   };
-  if (proxy === undefined) return { ...direct, agent: isSecure ? agents.secure : agents.plain };
+  if (proxy === undefined) {
+    const idle = idleSockets.get(url.origin) ?? [];
+    idleSockets.set(url.origin, idle);
+    return { ...direct, agent: isSecure ? agents.secure : agents.plain, idleSockets: idle };
+  }
   if (isSecure) return { ...direct, agent: agents.through(proxy) };
   return {
     ...direct,

@@ -58,20 +58,20 @@ export function readCallDelta(calls: ChatCalls, delta: Fields, position: number)
 }
 
 /** Ends the calls. Where the answer was cut, the one that was being written and the last one may be incomplete. */
-export function finishCalls(calls: ChatCalls, { isCut }: { readonly isCut: boolean }): readonly StreamPart[] {
+export function finishCalls(calls: ChatCalls, { isCut }: { readonly isCut: boolean }): StreamPart[] {
   const last = calls.all.at(-1);
-  return calls.all.flatMap((call): readonly StreamPart[] => {
+  const parts: StreamPart[] = [];
+  for (const call of calls.all) {
     const { callId, name, heldText } = call;
-    if (isCut && (call === last || call === calls.lastWritten)) return [];
-    const finished: StreamPart = { type: 'tool-call-finished', callId };
-    if (name !== '') return [finished];
+    if (isCut && (call === last || call === calls.lastWritten)) continue;
     // Nobody can run a call without a name, but it must be seen that there was one.
-    return [
-      { type: 'tool-call-started', callId, name },
-      { type: 'tool-call-delta', callId, text: heldText },
-      finished,
-    ];
-  });
+    if (name === '') {
+      parts.push({ type: 'tool-call-started', callId, name });
+      parts.push({ type: 'tool-call-delta', callId, text: heldText });
+    }
+    parts.push({ type: 'tool-call-finished', callId });
+  }
+  return parts;
 }
 
 interface Beginning {

@@ -43,10 +43,11 @@ const finishReasons = {
   abort: 'error',
 } as const satisfies Record<string, FinishReason | 'error'>;
 
+const knownReasons: ReadonlyMap<string, FinishReason | 'error'> = new Map(Object.entries(finishReasons));
+
 /** Our word for a `finish_reason`; `other` for one that is not in the table. */
 export function finishReasonOf(raw: string): FinishReason | 'error' {
-  const key = raw.toLowerCase();
-  return Object.hasOwn(finishReasons, key) ? finishReasons[key as keyof typeof finishReasons] : 'other'; // Just looked up.
+  return knownReasons.get(raw) ?? knownReasons.get(raw.toLowerCase()) ?? 'other';
 }
 
 /** What the rest of the answer says about its end. */

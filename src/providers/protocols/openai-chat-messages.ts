@@ -1,6 +1,5 @@
 import { unreachable } from '../../base/assert.ts';
 import { defined } from '../../base/defined.ts';
-import { partsOf } from '../../model/message.ts';
 import type {
   AssistantPart,
   ImagePart,
@@ -22,34 +21,41 @@ export function toChatMessages(request: ModelRequest, dialect: OpenaiChatDialect
   let images: WireMessage[] = [];
   for (const message of request.messages) {
     if (message.role === 'tool') {
-      messages.push(...message.content.map((part) => toToolMessage(part, dialect)));
-      images.push(...message.content.flatMap(toImageParts));
+      for (const part of message.content) {
+        messages.push(toToolMessage(part, dialect));
+        if (typeof part.content !== 'string') images.push(...toImageParts(part));
+      }
       continue;
     }
     // Every call must be answered before anything else is said, so images wait for the last of the results.
     if (images.length > 0) messages.push({ role: 'user', content: images });
     images = [];
-    messages.push(...toMessage(message, dialect));
+    const wire = toMessage(message, dialect);
+    if (wire !== undefined) messages.push(wire);
   }
   if (images.length > 0) messages.push({ role: 'user', content: images });
-  return [...messages, ...toContinuation(request, dialect)];
+  const continuation = toContinuation(request, dialect);
+  if (continuation !== undefined) messages.push(continuation);
+  return messages;
 }
 
+/** A plain string goes as it is: all of a conversation is written anew for each call, so this stands on its way. */
 function toMessage(
-  message: Exclude<Message, { role: 'tool' }>,
+  { role, content }: Exclude<Message, { role: 'tool' }>,
   dialect: OpenaiChatDialect,
-): readonly WireMessage[] {
-  switch (message.role) {
+): WireMessage | undefined {
+  const isPlain = typeof content === 'string';
+  switch (role) {
     case 'system': {
-      const content = toTextContent(partsOf(message.content), { dialect, separator: '\n\n' });
-      return [{ role: dialect.systemRole ?? 'system', content }];
+      const text = isPlain ? content : toTextContent(content, { dialect, separator: '\n\n' });
+      return { role: dialect.systemRole ?? 'system', content: text };
     }
     case 'user':
-      return [{ role: 'user', content: toUserContent(partsOf(message.content), dialect) }];
+      return { role, content: isPlain ? content : toUserContent(content, dialect) };
     case 'assistant':
-      return toAssistantMessage(partsOf(message.content), dialect);
+      return isPlain ? { role, content } : toAssistantMessage(content, dialect);
     default:
-      return unreachable(message);
+      return unreachable(role);
   }
 }
 
@@ -98,21 +104,24 @@ function toImagePart(part: ImagePart): WireMessage {
 function toAssistantMessage(
   parts: readonly AssistantPart[],
   dialect: OpenaiChatDialect,
-): readonly WireMessage[] {
-  const texts = parts.filter((part) => part.type === 'text');
-  const calls = parts.filter((part) => part.type === 'tool-call');
+): WireMessage | undefined {
+  const texts: TextPart[] = [];
+  const calls: object[] = [];
+  for (const part of parts) {
+    if (part.type === 'text') texts.push(part);
+    if (part.type === 'tool-call') calls.push(toToolCall(part));
+  }
   const reasoning = dialect.reasoningBack === undefined ? '' : ownReasoning(parts);
   // A turn of which nothing may be sent back (reasoning alone) would be refused as an empty message.
-  if (texts.length === 0 && calls.length === 0 && reasoning === '') return [];
-  const content = toTextContent(texts, { dialect, separator: '' });
-  return [
-    {
-      role: 'assistant',
-      content: texts.length === 0 && calls.length > 0 ? null : content,
-      ...(reasoning === '' ? {} : { [dialect.reasoningBack ?? 'reasoning_content']: reasoning }),
-      ...(calls.length === 0 ? {} : { tool_calls: calls.map(toToolCall) }),
-    },
-  ];
+  if (texts.length === 0 && calls.length === 0 && reasoning === '') return undefined;
+  const hasCallsOnly = texts.length === 0 && calls.length > 0;
+  const message: Record<string, unknown> = {
+    role: 'assistant',
+    content: hasCallsOnly ? null : toTextContent(texts, { dialect, separator: '' }),
+  };
+  if (reasoning !== '') message[dialect.reasoningBack ?? 'reasoning_content'] = reasoning;
+  if (calls.length > 0) message['tool_calls'] = calls;
+  return message;
 }
 
 /** What another protocol signed is of no use here. */
@@ -130,6 +139,9 @@ function toToolCall({ callId, name, argumentsText }: ToolCallPart): object {
 
 function toToolMessage(part: ToolResultPart, dialect: OpenaiChatDialect): WireMessage {
   const text = toolResultText(part);
+  if (typeof part.content === 'string' && part.cache !== true) {
+    return { role: 'tool', tool_call_id: part.callId, content: text };
+  }
   const hasOnlyImages = text === '' && toolResultImages(part).length > 0;
   const result: TextPart = {
     type: 'text',
@@ -151,8 +163,8 @@ function toImageParts(part: ToolResultPart): readonly WireMessage[] {
 function toContinuation(
   { continueFrom }: ModelRequest,
   { continuation }: OpenaiChatDialect,
-): readonly WireMessage[] {
-  if (continueFrom === undefined || continuation === undefined) return [];
+): WireMessage | undefined {
+  if (continueFrom === undefined || continuation === undefined) return undefined;
   const message = { role: 'assistant', content: continueFrom };
-  return [continuation === 'prefix' ? { ...message, prefix: true } : message];
+  return continuation === 'prefix' ? { ...message, prefix: true } : message;
 }

@@ -9,17 +9,17 @@ import { withProviderOptions } from './provider-options.ts';
 /** The request in the words of Chat Completions. The provider's own options come last and win. */
 export function buildChatRequest(request: ModelRequest, target: WireTarget): WireRequest {
   const dialect = chatDialectOf(target);
-  const body = {
-    model: target.model,
-    messages: toChatMessages(request, dialect),
-    ...streamFields(dialect),
-    ...toolFields(request),
-    ...samplingFields(request, dialect),
-    ...reasoningFields(request, dialect),
-    ...outputFields(request),
-    ...continuationFields(request, dialect),
-    ...(dialect.promptCacheKey === true ? defined({ prompt_cache_key: request.cacheKey }) : {}),
-  };
+  const body: Body = { model: target.model, messages: toChatMessages(request, dialect) };
+  // Field by field: this stands on the way of every call, and copies of objects are what costs there.
+  addStream(body, dialect);
+  addTools(body, request);
+  addSampling(body, request, dialect);
+  if (request.reasoning !== undefined) Object.assign(body, reasoningFields(request.reasoning, dialect));
+  if (request.output !== undefined) body['response_format'] = toResponseFormat(request.output);
+  addContinuation(body, request, dialect);
+  if (dialect.promptCacheKey === true && request.cacheKey !== undefined) {
+    body['prompt_cache_key'] = request.cacheKey;
+  }
   const options = request.providerOptions?.[target.provider];
   return { path: '/chat/completions', body: withProviderOptions(body, options, joinedFields) };
 }
@@ -27,42 +27,49 @@ export function buildChatRequest(request: ModelRequest, target: WireTarget): Wir
 /** Of these, the provider's options replace only the settings that they name. */
 const joinedFields = ['stream_options', 'reasoning', 'thinking', 'chat_template_kwargs'];
 
-function streamFields({ stream, streamOptions }: OpenaiChatDialect): object {
-  if (stream === false) return { stream: false };
-  return streamOptions === false
-    ? { stream: true }
-    : { stream: true, stream_options: { include_usage: true } };
+/** Written field by field. */
+type Body = Record<string, unknown>;
+
+function addStream(body: Body, { stream, streamOptions }: OpenaiChatDialect): void {
+  body['stream'] = stream !== false;
+  if (stream !== false && streamOptions !== false) body['stream_options'] = { include_usage: true };
 }
 
 /** Servers refuse an empty list of tools, and the other two fields without one. */
-function toolFields({ tools = [], toolChoice, parallelToolCalls }: ModelRequest): object {
-  if (tools.length === 0) return {};
-  return defined({
-    tools: tools.map(toTool),
-    tool_choice: toToolChoice(toolChoice),
-    parallel_tool_calls: parallelToolCalls,
-  });
+function addTools(body: Body, { tools = [], toolChoice, parallelToolCalls }: ModelRequest): void {
+  if (tools.length === 0) return;
+  body['tools'] = tools.map(toTool);
+  if (toolChoice !== undefined) body['tool_choice'] = toToolChoice(toolChoice);
+  if (parallelToolCalls !== undefined) body['parallel_tool_calls'] = parallelToolCalls;
 }
 
+/** A field without a value is not written, so it need not be taken out. */
 function toTool({ name, description, parameters, strict }: ToolDefinition): object {
-  return { type: 'function', function: defined({ name, description, parameters, strict }) };
+  return { type: 'function', function: { name, description, parameters, strict } };
 }
 
-function toToolChoice(choice: ToolChoice | undefined): unknown {
+function toToolChoice(choice: ToolChoice): unknown {
   return typeof choice === 'object' ? { type: 'function', function: { name: choice.name } } : choice;
 }
 
-function samplingFields(request: ModelRequest, dialect: OpenaiChatDialect): object {
-  return defined({
-    [dialect.maxTokensField ?? 'max_tokens']: request.maxOutputTokens,
-    temperature: request.temperature,
-    top_p: request.topP,
-    top_k: request.topK,
-    frequency_penalty: request.frequencyPenalty,
-    presence_penalty: request.presencePenalty,
-    stop: request.stopSequences,
-    [dialect.seedField ?? 'seed']: request.seed,
-  });
+const samplingNames = {
+  temperature: 'temperature',
+  topP: 'top_p',
+  topK: 'top_k',
+  frequencyPenalty: 'frequency_penalty',
+  presencePenalty: 'presence_penalty',
+  stopSequences: 'stop',
+} as const satisfies Partial<Record<keyof ModelRequest, string>>;
+
+const samplingOptions = Object.keys(samplingNames) as readonly (keyof typeof samplingNames)[]; // Object.keys loses the key type.
+
+function addSampling(body: Body, request: ModelRequest, dialect: OpenaiChatDialect): void {
+  const { maxOutputTokens, seed } = request;
+  if (maxOutputTokens !== undefined) body[dialect.maxTokensField ?? 'max_tokens'] = maxOutputTokens;
+  for (const option of samplingOptions) {
+    if (request[option] !== undefined) body[samplingNames[option]] = request[option];
+  }
+  if (seed !== undefined) body[dialect.seedField ?? 'seed'] = seed;
 }
 
 type Reasoning = NonNullable<ModelRequest['reasoning']>;
@@ -88,19 +95,20 @@ const reasoningForms = {
   (reasoning: Reasoning) => object
 >;
 
-function reasoningFields({ reasoning }: ModelRequest, { reasoningField }: OpenaiChatDialect): object {
-  return reasoning === undefined
-    ? {}
-    : defined(reasoningForms[reasoningField ?? 'reasoning_effort'](reasoning));
+function reasoningFields(reasoning: Reasoning, { reasoningField }: OpenaiChatDialect): object {
+  return defined(reasoningForms[reasoningField ?? 'reasoning_effort'](reasoning));
 }
 
-function outputFields({ output }: ModelRequest): object {
-  if (output === undefined) return {};
-  const { name, schema, strict } = output;
-  return { response_format: { type: 'json_schema', json_schema: defined({ name, schema, strict }) } };
+function toResponseFormat({ name, schema, strict }: NonNullable<ModelRequest['output']>): object {
+  return { type: 'json_schema', json_schema: defined({ name, schema, strict }) };
 }
 
-function continuationFields({ continueFrom }: ModelRequest, { continuation }: OpenaiChatDialect): object {
-  if (continueFrom === undefined || continuation !== 'continue_final_message') return {};
-  return { continue_final_message: true, add_generation_prompt: false };
+function addContinuation(
+  body: Body,
+  { continueFrom }: ModelRequest,
+  { continuation }: OpenaiChatDialect,
+): void {
+  if (continueFrom === undefined || continuation !== 'continue_final_message') return;
+  body['continue_final_message'] = true;
+  body['add_generation_prompt'] = false;
 }

@@ -102,8 +102,10 @@ export function finishChat(state: ChatState): DecodeResult {
   state.phase = 'closed';
   if (phase === 'closed' || rawReason === undefined) return nothing;
   const finish = finishOf(rawReason, { hasCalls: calls.all.length > 0, isRefused });
-  const isCut = ['length', 'filtered'].includes(finishReasonOf(rawReason));
-  return { type: 'parts', parts: [...finishCalls(calls, { isCut }), { type: 'finished', finish }] };
+  const reason = finishReasonOf(rawReason);
+  const parts = finishCalls(calls, { isCut: reason === 'length' || reason === 'filtered' });
+  parts.push({ type: 'finished', finish });
+  return { type: 'parts', parts };
 }
 
 function readFields(state: ChatState, chunk: Fields): DecodeProblem | undefined {
@@ -138,6 +140,10 @@ function start(state: ChatState, { id, model }: Chunk, choice: Fields | undefine
   const servedBy = typeof model === 'string' && model !== '' ? model : undefined;
   if (responseId === undefined && servedBy === undefined && choice === undefined) return;
   state.phase = 'answering';
+  if (responseId !== undefined && servedBy !== undefined) {
+    state.parts.push({ type: 'started', responseId, servedBy }); // The usual one, and the rest takes time.
+    return;
+  }
   state.parts.push({ type: 'started', ...defined({ responseId, servedBy }) });
 }
 

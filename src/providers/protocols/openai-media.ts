@@ -1,5 +1,4 @@
 import type { FilePart, ImagePart, ToolResultPart } from '../../model/message.ts';
-import { partsOf } from '../../model/message.ts';
 
 /** A URL for the bytes: their own address, or a `data:` URL. */
 export function mediaUrl({ mediaType, source }: ImagePart | FilePart): string {
@@ -15,11 +14,13 @@ const errorPrefix = 'The tool failed: ';
 
 /** The text of a tool's result. Neither protocol can mark a result as an error, so the text says it. */
 export function toolResultText({ content, isError }: ToolResultPart): string {
-  const texts = partsOf(content).flatMap((part) => (part.type === 'text' ? [part.text] : []));
-  return `${isError === true ? errorPrefix : ''}${texts.join('\n')}`;
+  const prefix = isError === true ? errorPrefix : '';
+  if (typeof content === 'string') return prefix + content;
+  const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  return prefix + texts.join('\n');
 }
 
 /** The images of a tool's result. */
 export function toolResultImages({ content }: ToolResultPart): readonly ImagePart[] {
-  return partsOf(content).filter((part): part is ImagePart => part.type === 'image');
+  return typeof content === 'string' ? [] : content.filter((part) => part.type === 'image');
 }

@@ -1,0 +1,133 @@
+import { unreachable } from '../base/assert.ts';
+import type { Compaction } from '../model/compaction.ts';
+import type { Message } from '../model/message.ts';
+import { askForSummary } from './ask-for-summary.ts';
+import type { SummaryReading, SummaryRequest } from './ask-for-summary.ts';
+import { clearResults } from './clear-results.ts';
+import type { ContextBudget, ContextRules, ContextStrategy } from './context-options.ts';
+import { finishDraft, startDraft } from './draft.ts';
+import type { Draft } from './draft.ts';
+import { dropOldTurns } from './drop-old-turns.ts';
+import { estimateTokens } from './estimate-tokens.ts';
+import { messagesToSummarise, summariseOldTurns } from './summarise-old-turns.ts';
+import { truncate } from './truncate.ts';
+
+/** What a plan is made from. The same input gives the same plan. */
+export interface CompactionInput {
+  /** The conversation without the instructions. */
+  readonly messages: readonly Message[];
+  /** Instructions, tools and the like: see `estimateConversation`. */
+  readonly fixedTokens: number;
+  readonly reason: CompactionReason;
+  readonly rules: Pick<ContextRules, 'strategies' | 'keepLastTurns'>;
+  /** What came of the question that `planSummary` gave. Without it the strategy `summary` truncates. */
+  readonly summary?: SummaryReading;
+  /** A better estimate than ours, where somebody has one. Must be that of the message alone, and never change. */
+  readonly tokensOf?: (message: Message) => number;
+}
+
+/** `budget`: before a call, by the estimate. `overflow`: the provider refused what was sent as too long. */
+export type CompactionReason =
+  | ({ readonly type: 'budget' } & ContextBudget)
+  | { readonly type: 'overflow'; readonly budget?: ContextBudget };
+
+/** Whoever compacts to the very limit compacts again at the next turn, and loses the provider's cache each time. */
+const aimShare = 0.75;
+/** The estimate was wrong by an unknown amount. */
+const overflowShare = 0.6;
+/** And what no compaction saves may be most of it. */
+const overflowMessageShare = 0.3;
+/** After a refusal, saving less of the messages is no reason to ask again. */
+const minOverflowSaving = 0.1;
+
+/**
+ * Plans how a conversation is made shorter: the strategies one after the other until enough is saved, then truncation if it still
+ * does not fit. Nothing where it fits already, or where nothing can be saved. `strategy` names the last one that was needed.
+ */
+export function planCompaction(input: CompactionInput): Compaction | undefined {
+  const draft = draftOf(input);
+  const bounds = boundsOf(draft, input);
+  if (bounds === undefined) return undefined;
+  for (const strategy of input.rules.strategies) {
+    if (draft.totalTokens <= bounds.aimTokens) break;
+    perform(draft, strategy, { input, ...bounds });
+  }
+  if (draft.totalTokens > bounds.limitTokens) truncate(draft, { ...input.rules, ...bounds });
+  const compaction = finishDraft(draft);
+  if (compaction === undefined || input.reason.type === 'budget') return compaction;
+  const { tokensBefore, tokensAfter } = compaction;
+  const leastTokens = (tokensBefore - input.fixedTokens) * minOverflowSaving;
+  return tokensBefore - tokensAfter < leastTokens ? undefined : compaction;
+}
+
+/**
+ * What a model must be asked before the plan can be made: the summary of what would go. Nothing where the plan comes to no summary.
+ * Hand what `readSummary` makes of the answer to `planCompaction`, with the same input.
+ */
+export function planSummary(input: CompactionInput): SummaryRequest | undefined {
+  const { strategies, keepLastTurns } = input.rules;
+  const place = strategies.indexOf('summary');
+  if (place === -1) return undefined;
+  const draft = draftOf(input);
+  const bounds = boundsOf(draft, input);
+  if (bounds === undefined) return undefined;
+  for (const strategy of strategies.slice(0, place)) {
+    if (draft.totalTokens <= bounds.aimTokens) return undefined;
+    perform(draft, strategy, { input, ...bounds });
+  }
+  if (draft.totalTokens <= bounds.aimTokens) return undefined;
+  const messages = messagesToSummarise(draft, keepLastTurns);
+  return messages === undefined ? undefined : askForSummary(messages);
+}
+
+function draftOf({ messages, fixedTokens, tokensOf = estimateTokens }: CompactionInput): Draft {
+  return startDraft({ messages, fixedTokens, tokensOf });
+}
+
+interface Bounds {
+  readonly aimTokens: number;
+  readonly limitTokens: number;
+}
+
+/** What is aimed for, and what must hold. Nothing where it holds, or where not even an empty conversation would fit. */
+function boundsOf({ tokensBefore }: Draft, { reason, fixedTokens }: CompactionInput): Bounds | undefined {
+  const budget = reason.type === 'budget' ? reason : reason.budget;
+  const room = budget === undefined ? Infinity : budget.maxTokens - budget.reserveTokens;
+  if (reason.type === 'overflow') {
+    const target = Math.max(
+      tokensBefore * overflowShare,
+      fixedTokens + (tokensBefore - fixedTokens) * overflowMessageShare,
+    );
+    const limitTokens = Math.floor(Math.min(target, room));
+    return { aimTokens: limitTokens, limitTokens };
+  }
+  if (tokensBefore <= room || fixedTokens >= room) return undefined;
+  return { aimTokens: Math.floor(room * aimShare), limitTokens: room };
+}
+
+interface Performance extends Bounds {
+  readonly input: CompactionInput;
+}
+
+function perform(draft: Draft, strategy: ContextStrategy, performance: Performance): void {
+  const { input, aimTokens } = performance;
+  const { keepLastTurns } = input.rules;
+  switch (strategy) {
+    case 'clear-results':
+      return clearResults(draft, { keepLastTurns, aimTokens });
+    case 'window':
+      return dropOldTurns(draft, { keepLastTurns, aimTokens }, 'window');
+    case 'summary':
+      return summarise(draft, performance);
+    default:
+      return unreachable(strategy);
+  }
+}
+
+/** What was to be summarised goes without, where there is no summary and it does not fit. */
+function summarise(draft: Draft, { input, aimTokens, limitTokens }: Performance): void {
+  const { keepLastTurns } = input.rules;
+  const { summary } = input;
+  if (summary?.type === 'ok' && summariseOldTurns(draft, { keepLastTurns, summary: summary.summary })) return;
+  if (draft.totalTokens > limitTokens) dropOldTurns(draft, { keepLastTurns, aimTokens }, 'truncate');
+}

@@ -1,0 +1,39 @@
+import { reopen, unknownRun } from './held-runs.ts';
+import type { HeldRuns } from './held-runs.ts';
+import { loadRun } from './resume-run.ts';
+import { createLiveRun } from './live-run.ts';
+import { watchRun } from './run-watchers.ts';
+
+/** Stops a run, wherever it is. Resolves when it has stopped; where another process carries it, when that process will be told. */
+export async function cancelRun(held: HeldRuns, runId: string, reason: string): Promise<void> {
+  const { engine, runs, parts, keeper } = held;
+  const live = runs.get(runId);
+  if (live === undefined) {
+    if (keeper === undefined) throw unknownRun(held, runId);
+    return cancelStored(held, runId, reason);
+  }
+  if (live.ended !== undefined && live.ended.type !== 'suspended') return;
+  live.isCancelled = true;
+  if (live.ended?.type === 'suspended') {
+    reopen(live);
+    watchRun(parts, live);
+  }
+  await engine.cancel(runId, reason);
+  // Whoever awaits it may go on with the run at once.
+  await live.outcome.promise;
+}
+
+/** The wish is kept with the run: whoever carries it, or takes it up next, obeys. */
+async function cancelStored(held: HeldRuns, runId: string, reason: string): Promise<void> {
+  const { keeper, parts, runs } = held;
+  const row = await keeper?.store.runs.find(runId);
+  if (keeper === undefined || row === undefined) throw unknownRun(held, runId);
+  if (row.status !== 'running' && row.status !== 'suspended' && row.status !== 'parked') return;
+  await keeper.store.runs.signal(runId, { id: `cancel:${row.headSeq}`, name: 'cancel', payload: reason });
+  if (row.agent !== parts.name || row.owner !== undefined) return;
+  const live = createLiveRun(runId, parts.config.limits.maxConcurrentTools);
+  runs.set(runId, live);
+  watchRun(parts, live);
+  await loadRun(held, live);
+  await live.outcome.promise;
+}

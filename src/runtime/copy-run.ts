@@ -1,0 +1,72 @@
+import { systemId } from '../base/system.ts';
+import type { LeaseOwner, NewEvent, NewRun, NewSignal, RowChange, Store } from '../model/store.ts';
+import { createFailure } from '../errors/failure.ts';
+import { RerailError } from '../errors/rerail-error.ts';
+
+/** A run that is written as a whole. */
+export interface RunCopy {
+  readonly runId: string;
+  readonly agent: string;
+  readonly sessionId?: string | undefined;
+  /** Writes what the events refer to, and gives them. Asked only where the name is free. */
+  readonly prepare: () => Promise<readonly NewEvent[]>;
+  readonly row: RowChange;
+  readonly signals?: readonly NewSignal[];
+}
+
+/** Long enough to write a run; whoever dies meanwhile blocks its name no longer than that. */
+const leaseMs = 60_000;
+
+/** Stands in the list while a copy is being written, and after a crash in between. */
+const unfinished = 'A copy of a run that was broken off: copy it again';
+
+/**
+ * Writes a whole run under a name that nobody has; nobody holds it afterwards. Rejects with `ALREADY_REGISTERED` where there is such
+ * a run, unless it is what a copy has left that was broken off.
+ */
+export async function writeCopy(store: Store, copy: RunCopy): Promise<void> {
+  const owner: LeaseOwner = { id: systemId(), leaseMs };
+  if (await tryCopy(store, copy, owner)) return;
+  const { runId } = copy;
+  const row = await store.runs.find(runId);
+  if (row?.reason === unfinished) {
+    const claimed = await store.runs.claim(runId, owner);
+    if (claimed.type === 'claimed') await store.runs.remove(runId);
+    if (claimed.type !== 'held' && (await tryCopy(store, copy, owner))) return;
+  }
+  throw alreadyThere(store, runId);
+}
+
+async function tryCopy(store: Store, copy: RunCopy, owner: LeaseOwner): Promise<boolean> {
+  const { runId, agent, sessionId, prepare, row, signals = [] } = copy;
+  if ((await store.runs.find(runId)) !== undefined) return false;
+  const events = await prepare();
+  // A store knows where the current generation begins by what is written at once.
+  const start = events.findLastIndex(({ type }) => type === 'began');
+  const run: NewRun = { runId, agent, events, ...(sessionId === undefined ? {} : { sessionId }) };
+  const first: NewRun =
+    start === 0
+      ? { ...run, row: { ...row, beginsGeneration: true } }
+      : { ...run, events: events.slice(0, start), row: { status: 'parked', reason: unfinished } };
+  const created = await store.runs.create(first, owner);
+  if (created.type === 'exists') return false;
+  const { lease } = created;
+  if (start > 0) {
+    const rest = { events: events.slice(start), row: { reason: null, ...row, beginsGeneration: true } };
+    await store.runs.append(lease, rest);
+  }
+  for (const signal of signals) await store.runs.signal(runId, signal);
+  await store.runs.release(lease);
+  return true;
+}
+
+function alreadyThere({ name }: Store, runId: string): RerailError {
+  return RerailError.from(
+    createFailure('ALREADY_REGISTERED', {
+      origin: 'registry',
+      message: `There is a run "${runId}" in ${name} already: it was not touched`,
+      hint: 'Give the copy another name with "as".',
+      context: { runId },
+    }),
+  );
+}

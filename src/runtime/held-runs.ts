@@ -1,0 +1,149 @@
+import { outcomeOfLetGo } from '../agent/let-go.ts';
+import { outcomeOf } from '../agent/outcome.ts';
+import type { RunOutcome } from '../agent/run-outcome.ts';
+import type { RunState } from '../agent/state.ts';
+import { transition } from '../agent/transition.ts';
+import { onAbort } from '../base/abort.ts';
+import { createFailure } from '../errors/failure.ts';
+import type { Failure } from '../errors/failure.ts';
+import { RerailError } from '../errors/rerail-error.ts';
+import type { AgentParts } from './agent-parts.ts';
+import { createDeferred } from './live-run.ts';
+import type { LiveRun, Watcher } from './live-run.ts';
+import type { MemoryEngine } from './memory-engine.ts';
+import type { RunOptions } from './run-input.ts';
+import type { RunKeeper } from './run-keeper.ts';
+import { createListener } from './run-watchers.ts';
+
+/** The runs of one agent in this process. */
+export interface HeldRuns {
+  readonly parts: AgentParts;
+  readonly engine: MemoryEngine;
+  /** Where they outlive the process. */
+  readonly keeper: RunKeeper | undefined;
+  readonly runs: Map<string, LiveRun>;
+  /** The one that ended first in front. */
+  readonly ended: Set<string>;
+  /** Of those, all together. */
+  messages: number;
+  readonly cancel: (runId: string, reason: string) => Promise<void>;
+}
+
+/** Of the driver: what an engine must find again to carry a run on. */
+export const driverVersion = '1';
+
+/** Ended runs that are kept, so that they can be resumed and asked for again. */
+const maxEndedRuns = 200;
+const maxEndedMessages = 5000;
+
+/** The run has this outcome: whoever waits is told, and whoever hears. */
+export function endRun(held: HeldRuns, live: LiveRun, given: RunOutcome): void {
+  const outcome = live.unsaved === undefined ? given : { ...given, unsaved: live.unsaved };
+  live.ended = outcome;
+  live.turn = undefined;
+  live.inputs = undefined;
+  live.isQuiet = false;
+  // Nothing goes on from there; its outcome is all that is kept.
+  if (outcome.type === 'completed' || outcome.type === 'stopped') live.state = undefined;
+  // Where runs outlive the process, they need not be kept here.
+  if (held.keeper !== undefined && live.unbegun === undefined) held.runs.delete(live.runId);
+  else if (outcome.type !== 'suspended') remember(held, live.runId);
+  live.outcome.resolve(outcome);
+  // Whoever hears it may resume the run at once, and then it has other watchers.
+  const watchers = [...live.watchers];
+  for (const { hear } of watchers) hear({ type: 'run-finished', outcome });
+}
+
+function remember(held: HeldRuns, runId: string): void {
+  forget(held, runId);
+  held.ended.add(runId);
+  held.messages += messagesIn(held, runId);
+  for (const oldest of held.ended) {
+    if (held.ended.size <= maxEndedRuns && held.messages <= maxEndedMessages) return;
+    // The latest one stays, however long it is.
+    if (oldest === runId) return;
+    forget(held, oldest);
+    held.runs.delete(oldest);
+  }
+}
+
+/** It has not ended any more. */
+export function forget(held: HeldRuns, runId: string): void {
+  if (held.ended.delete(runId)) held.messages -= messagesIn(held, runId);
+}
+
+function messagesIn({ runs }: HeldRuns, runId: string): number {
+  return runs.get(runId)?.ended?.messages.length ?? 0;
+}
+
+/** The run has more to say: the next outcome is another promise. */
+export function reopen(live: LiveRun): void {
+  live.watchers.clear();
+  live.ended = undefined;
+  live.ending = undefined;
+  live.outcome = createDeferred();
+}
+
+/** Whoever joins a run hears what is still to come of it, and may stop it; of one that has ended he hears the end. */
+export function joinRun(held: HeldRuns, live: LiveRun, { options, watcher }: Joining): void {
+  const { onEvent, signal } = options;
+  const listener = onEvent === undefined ? undefined : createListener(live, onEvent);
+  for (const joined of [watcher, listener]) {
+    if (joined === undefined) continue;
+    if (live.ended !== undefined) joined.hear({ type: 'run-finished', outcome: live.ended });
+    else live.watchers.add(joined);
+  }
+  if (live.ended === undefined) obeySignal(held, live, signal);
+}
+
+export interface Joining {
+  readonly options: RunOptions;
+  readonly watcher?: Watcher | undefined;
+}
+
+/** The caller's wish to stop is the run's. */
+export function obeySignal(held: HeldRuns, live: LiveRun, signal: AbortSignal | undefined): void {
+  if (signal === undefined) return;
+  const stopListening = onAbort(signal, () => void held.cancel(live.runId, 'the signal of the caller'));
+  void live.outcome.promise.then(stopListening);
+}
+
+/** A run of which no state is left to say more. */
+export function bareFailure(held: HeldRuns, live: LiveRun, failure: Failure): RunOutcome {
+  return outcomeOf(transition(stateOf(held, live), { type: 'broken', failure }).state) as RunOutcome; // It has ended.
+}
+
+/** The run is no longer carried here. Where its record can be mended it can be taken up again. */
+export function letGoOutcome(held: HeldRuns, live: LiveRun, failure: Failure | undefined): RunOutcome {
+  if (failure === undefined) return outcomeOfLetGo(stateOf(held, live), 'released');
+  return lostForGood.has(failure.code)
+    ? bareFailure(held, live, failure)
+    : outcomeOfLetGo(stateOf(held, live), 'storage', failure);
+}
+
+/** To wait does not mend these. */
+const lostForGood: ReadonlySet<string> = new Set([
+  'STORAGE_NOT_FOUND',
+  'STORAGE_CORRUPT',
+  'STORAGE_LOST',
+  'STORAGE_DIVERGED',
+  'STORAGE_NEWER_SCHEMA',
+]);
+
+/** Of a run that has not begun: as if it had just done so. */
+function stateOf({ parts: { config } }: HeldRuns, { runId, state }: LiveRun): RunState {
+  return (
+    state ?? transition(undefined, { type: 'run-started', runId, config, messages: [], repairs: [] }).state
+  );
+}
+
+/** The run is neither here nor on record. */
+export function unknownRun({ keeper }: HeldRuns, runId: string): RerailError {
+  if (keeper === undefined) {
+    const message = `There is no run "${runId}" in this process: it was never started here, or it ended long ago`;
+    return RerailError.from(createFailure('NOT_REGISTERED', { origin: 'registry', message }));
+  }
+  const message = `There is no run "${runId}" in ${keeper.store.name}`;
+  const hint = 'List the runs that are there with `store.runs.list()`.';
+  return RerailError.from(createFailure('STORAGE_NOT_FOUND', { origin: 'storage', message, hint }));
+}

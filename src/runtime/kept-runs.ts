@@ -1,0 +1,128 @@
+import type { Cancel, Clock } from '../base/clock.ts';
+import { classifyFailure } from '../errors/classify-failure.ts';
+import type { Failure } from '../errors/failure.ts';
+import type { Addition, Lease, LeaseOwner, RowChange, Store, StoredSignal } from '../model/store.ts';
+import type { AgentFacts } from './agent-facts.ts';
+
+/** What a keeper needs besides its store. */
+export interface KeeperOptions {
+  readonly store: Store;
+  readonly agent: string;
+  readonly owner: LeaseOwner;
+  readonly facts: AgentFacts;
+  readonly clock: Clock;
+  /** What is listed of a run that begins. */
+  readonly describeStart: (input: unknown) => Pick<RowChange, 'text'>;
+  readonly sessionOf: (runId: string) => string | undefined;
+  /** Another process has taken the run: nothing that this one does to it counts any more. */
+  readonly onLost: (runId: string) => void;
+  /** Somebody else has sent something to a run that is carried here. */
+  readonly onSignal: (runId: string, signal: StoredSignal) => void;
+  /** The store has failed, and the run goes on without it; or it is on record again. */
+  readonly onUnsaved: (runId: string, failure: Failure | undefined) => void;
+}
+
+/** A run that is this process's own. */
+export interface KeptRun {
+  readonly lease: Lease | undefined;
+  row: RowChange | undefined;
+  /** What could not be written, in order, where the run goes on without. */
+  readonly unsaved: Addition[];
+  failure: Failure | undefined;
+  isRetrying: boolean;
+}
+
+/** What a keeper holds. */
+export interface Keeping {
+  readonly options: KeeperOptions;
+  readonly runs: Map<string, KeptRun>;
+  stopRenewing: Cancel | undefined;
+}
+
+/** A run of which nothing is known yet. */
+export function freshRun(): KeptRun {
+  return { lease: undefined, row: undefined, unsaved: [], failure: undefined, isRetrying: false };
+}
+
+/** More than that is not kept in memory for a store that may never come back. */
+const maxUnsaved = 10_000;
+
+/** Writes in order; by the store's promise, what is asked first is written first. */
+export async function write(held: Keeping, runId: string, addition: Addition): Promise<void> {
+  const run = held.runs.get(runId);
+  const { store, onUnsaved } = held.options;
+  if (run === undefined) return;
+  const { lease } = run;
+  if (lease === undefined) return; // It was never on record: `begin` has told so.
+  if (run.failure !== undefined) return retry(held, runId, addition);
+  try {
+    await store.runs.append(lease, addition);
+  } catch (error) {
+    const failure = classifyFailure(error, 'storage');
+    if (store.durability === 'required' || failure.context['leaseLost'] === true) throw error;
+    run.failure = failure;
+    run.unsaved.push(addition);
+    onUnsaved(runId, failure);
+  }
+}
+
+/** The store has failed before: everything since goes with this, or stays in memory. */
+async function retry(held: Keeping, runId: string, addition: Addition): Promise<void> {
+  const { store, onUnsaved } = held.options;
+  const run = held.runs.get(runId);
+  if (run?.lease === undefined || run.unsaved.length >= maxUnsaved) return;
+  run.unsaved.push(addition);
+  if (run.isRetrying) return;
+  run.isRetrying = true;
+  try {
+    for (let [next] = run.unsaved; next !== undefined; [next] = run.unsaved) {
+      await store.runs.append(run.lease, next);
+      run.unsaved.shift();
+    }
+    run.failure = undefined;
+    onUnsaved(runId, undefined);
+  } catch (error) {
+    run.failure = classifyFailure(error, 'storage');
+  } finally {
+    run.isRetrying = false;
+  }
+}
+
+/** Renews often enough that a lease survives two renewals that came to nothing. */
+const renewalsPerLease = 4;
+const maxRenewMs = 5000;
+
+/** From now on the lease of this run is renewed. */
+export function hold(held: Keeping, runId: string, run: KeptRun): void {
+  held.runs.set(runId, run);
+  if (held.stopRenewing === undefined) renewLater(held);
+}
+
+function renewLater(held: Keeping): void {
+  const { clock, owner } = held.options;
+  const delayMs = Math.min(maxRenewMs, owner.leaseMs / renewalsPerLease);
+  held.stopRenewing = clock.after(delayMs, () => void renew(held));
+}
+
+/** Nothing is left to renew. */
+export function stopRenewing(held: Keeping): void {
+  held.stopRenewing?.();
+  held.stopRenewing = undefined;
+}
+
+/** Says that the runs are still carried here, and looks for what others have sent them. */
+async function renew(held: Keeping): Promise<void> {
+  const { store, owner, onLost, onSignal } = held.options;
+  try {
+    for (const runId of await store.runs.renew(owner)) {
+      if (held.runs.delete(runId)) onLost(runId);
+    }
+    for (const runId of held.runs.keys()) {
+      for (const signal of await store.runs.signals(runId)) onSignal(runId, signal);
+    }
+  } catch {
+    // The next write meets the same store and tells; the lease outlives a renewal or two that came to nothing.
+  }
+  if (held.runs.size > 0) renewLater(held);
+  else stopRenewing(held);
+}

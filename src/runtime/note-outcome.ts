@@ -1,0 +1,44 @@
+import type { RunOutcome } from '../agent/run-outcome.ts';
+import type { Json } from '../base/json.ts';
+import { classifyFailure } from '../errors/classify-failure.ts';
+import { endRun } from './held-runs.ts';
+import type { HeldRuns } from './held-runs.ts';
+import type { LiveRun } from './live-run.ts';
+import { addToSession } from './run-session.ts';
+import { rowOfOutcome } from './stored-rows.ts';
+import type { RecordedEvent } from './stored-run.ts';
+
+/** The driver has come to an outcome. It is told once it is on record, where there is one. */
+export function noteOutcome(held: HeldRuns, live: LiveRun, outcome: RunOutcome): void | Promise<void> {
+  const { keeper } = held;
+  if (outcome.type === 'suspended') {
+    if (keeper === undefined) return endRun(held, live, outcome);
+    return suspend(held, live, outcome);
+  }
+  live.ending = outcome;
+  keeper?.describe(live.runId, rowOfOutcome(outcome));
+  return outcome.type === 'completed' ? addToSession(held, live, outcome) : undefined;
+}
+
+/** Anybody may take it up from here: nothing of it stays in this process. */
+async function suspend(
+  held: HeldRuns,
+  live: LiveRun,
+  outcome: Extract<RunOutcome, { type: 'suspended' }>,
+): Promise<void> {
+  const { runId } = live;
+  const { reason, request } = outcome;
+  const event: RecordedEvent = {
+    type: 'suspended',
+    body: request === undefined ? { reason } : { reason, request: request as unknown as Json }, // Plain data.
+  };
+  try {
+    await held.keeper?.suspend(runId, event, rowOfOutcome(outcome));
+  } catch (error) {
+    // Everything that led here is on record, and leads here again.
+    live.unsaved = classifyFailure(error, 'storage');
+    await held.keeper?.release(runId);
+  }
+  held.engine.letGo(runId);
+  if (live.ended === undefined) endRun(held, live, outcome);
+}

@@ -1,0 +1,81 @@
+import type { Lease, LeaseOwner, RunRow, Store } from '../model/store.ts';
+import { foldRun, toEvent } from './stored-run.ts';
+
+/** What came of wanting to park a run. */
+export type Parked =
+  | { readonly type: 'parked'; readonly crashes: number }
+  /** It has not crashed that often: it may go on. */
+  | { readonly type: 'fit'; readonly crashes: number }
+  | { readonly type: 'held'; readonly untilMs: number }
+  /** It has ended meanwhile, is parked already, or was removed. */
+  | { readonly type: 'gone' };
+
+/** Who parks, and from how many crashes on. */
+export interface ParkOptions {
+  readonly owner: LeaseOwner;
+  readonly maxCrashes: number;
+}
+
+/** A run that got so far since it was last taken over did not die of the same thing. */
+export const entriesOfProgress = 10;
+
+/** How often its owner has vanished, this time counted. */
+export function countCrash({ crashes }: RunRow, entriesSinceTaken: number): number {
+  return entriesSinceTaken >= entriesOfProgress ? 1 : crashes + 1;
+}
+
+/**
+ * Takes a run out of the line, if it has crashed its process `maxCrashes` times: nobody takes it up until a person does.
+ *
+ * A crash is counted by whoever claims the run next, so the latest one is not in the row yet; only the claim tells it from a
+ * run that was given back. Hence the decision is made here, under the lease, and a crash that is seen here is noted here.
+ */
+export async function parkRun(
+  store: Store,
+  runId: string,
+  { owner, maxCrashes }: ParkOptions,
+): Promise<Parked> {
+  const claimed = await store.runs.claim(runId, owner);
+  if (claimed.type === 'unknown') return { type: 'gone' };
+  if (claimed.type === 'held') return { type: 'held', untilMs: claimed.untilMs };
+  const { lease, row, wasAbandoned } = claimed;
+  try {
+    if (row.status !== 'running' && row.status !== 'suspended') return { type: 'gone' };
+    const hasCrashed = wasAbandoned && row.status === 'running';
+    const crashes = hasCrashed ? await readCrashes(store, row) : row.crashes;
+    if (crashes >= maxCrashes) {
+      const change = {
+        status: 'parked',
+        crashes,
+        reason: whyParked(runId, crashes),
+        resumeAtMs: null,
+      } as const;
+      const event = toEvent({ type: 'parked', body: { crashes } });
+      await store.runs.append(lease, { events: [event], row: change });
+      return { type: 'parked', crashes };
+    }
+    const event = toEvent({ type: 'taken-over', body: { crashes } });
+    if (hasCrashed) await store.runs.append(lease, { events: [event], row: { crashes } });
+    return { type: 'fit', crashes };
+  } finally {
+    await giveBack(store, lease);
+  }
+}
+
+async function readCrashes({ runs }: Store, row: RunRow): Promise<number> {
+  const events = await runs.events(row.runId, { from: row.generationSeq });
+  return countCrash(row, foldRun(row.runId, events, []).entriesSinceTaken);
+}
+
+async function giveBack(store: Store, lease: Lease): Promise<void> {
+  try {
+    await store.runs.release(lease);
+  } catch {
+    // What was decided stands, and a lease that is not given back runs out by itself.
+  }
+}
+
+function whyParked(runId: string, crashes: number): string {
+  const times = crashes === 1 ? 'once' : `${crashes} times`;
+  return `The process that carried run "${runId}" ended ${times} before the run did. No worker takes it up again: look at its last events, then resume it by hand`;
+}

@@ -1,0 +1,217 @@
+import type { RunOutcome } from '../agent/run-outcome.ts';
+import { isRecord } from '../base/json.ts';
+import type { Json } from '../base/json.ts';
+import { configError } from '../errors/config-error.ts';
+import { createFailure } from '../errors/failure.ts';
+import { RerailError } from '../errors/rerail-error.ts';
+import type { RunRow } from '../model/store.ts';
+import type { DriveInput, ResumePayload } from './drive.ts';
+import { driverVersion, endRun, forget, joinRun, obeySignal, reopen, unknownRun } from './held-runs.ts';
+import type { HeldRuns } from './held-runs.ts';
+import { createLiveRun, publish } from './live-run.ts';
+import type { LiveRun } from './live-run.ts';
+import { checkRunOptions, readAnswer } from './run-input.ts';
+import type { ResumeOptions } from './run-input.ts';
+import { existsError } from './run-keeper.ts';
+import type { RunKeeper, Taken } from './run-keeper.ts';
+import { watchRun } from './run-watchers.ts';
+
+/** Goes on with a run: from memory, or from its record. */
+export async function resumeRun(held: HeldRuns, runId: string, options: ResumeOptions): Promise<RunOutcome> {
+  checkRunOptions(options, 'resume');
+  const { engine, runs, keeper } = held;
+  const live = runs.get(runId);
+  if (live === undefined) {
+    if (keeper === undefined) throw unknownRun(held, runId);
+    return resumeStored(held, keeper, { runId, options });
+  }
+  const { ended, state, unbegun } = live;
+  if (ended !== undefined && unbegun !== undefined) return beginAgain(held, live, options);
+  // Still under way: whoever resumes it waits for the same end.
+  if (ended === undefined || state === undefined) {
+    joinRun(held, live, { options });
+    return live.outcome.promise;
+  }
+  if (ended.type === 'completed' || ended.type === 'stopped') return ended;
+  const payload = payloadOf(held, options);
+  reawake(held, live, options);
+  if (ended.type === 'suspended')
+    await engine.signal(runId, 'resume', { id: held.parts.newId(), payload: payload as unknown as Json });
+  else await startAgain(held, live, payload);
+  return live.outcome.promise;
+}
+
+function reawake(held: HeldRuns, live: LiveRun, { onEvent, signal }: ResumeOptions): void {
+  live.isCancelled = false;
+  forget(held, live.runId);
+  reopen(live);
+  watchRun(held.parts, live, onEvent);
+  obeySignal(held, live, signal);
+}
+
+/** It could not be written down that it begins; perhaps it can now. */
+async function beginAgain(held: HeldRuns, live: LiveRun, options: ResumeOptions): Promise<RunOutcome> {
+  const { engine, keeper } = held;
+  const { runId, unbegun } = live;
+  try {
+    await engine.start(unbegun as unknown as Json, { runId, version: driverVersion });
+  } catch (error) {
+    if (error !== existsError || keeper === undefined) throw error;
+    // It had been written down after all: only that it was is what nobody heard.
+    held.runs.delete(runId);
+    return resumeStored(held, keeper, { runId, options });
+  }
+  live.unbegun = undefined;
+  reawake(held, live, options);
+  return live.outcome.promise;
+}
+
+/** After an end that can be gone on from: the next generation begins with the state that is left. */
+async function startAgain(held: HeldRuns, live: LiveRun, payload: ResumePayload): Promise<void> {
+  const { runId, state, session } = live;
+  if (state === undefined) return;
+  const input: DriveInput = {
+    type: 'resume',
+    state,
+    ...payload,
+    ...(session === undefined ? {} : { session }),
+  };
+  await held.engine.start(input as unknown as Json, { runId, version: driverVersion }); // The state is JSON.
+}
+
+function payloadOf({ parts, keeper }: HeldRuns, options: ResumeOptions): ResumePayload {
+  const payload = { answer: readAnswer(options), wallMs: parts.clock.wallMs() };
+  return keeper === undefined ? payload : { ...payload, config: parts.config };
+}
+
+interface Resuming {
+  readonly runId: string;
+  readonly options: ResumeOptions;
+}
+
+async function resumeStored(
+  held: HeldRuns,
+  keeper: RunKeeper,
+  { runId, options }: Resuming,
+): Promise<RunOutcome> {
+  const { parts, runs } = held;
+  const row = await keeper.store.runs.find(runId);
+  if (row === undefined) throw unknownRun(held, runId);
+  checkAgent(held, row);
+  // The answer is on record before anybody acts on it. Whoever answers the same question a second time is too late.
+  if (row.status === 'suspended') {
+    const payload = payloadOf(held, options) as unknown as Json; // Plain data.
+    await keeper.store.runs.signal(runId, { id: `resume:${row.headSeq}`, name: 'resume', payload });
+  }
+  const known = runs.get(runId); // Somebody else may have been quicker.
+  if (known !== undefined) {
+    joinRun(held, known, { options });
+    return known.outcome.promise;
+  }
+  const live = createLiveRun(runId, parts.config.limits.maxConcurrentTools);
+  runs.set(runId, live);
+  watchRun(parts, live, options.onEvent);
+  try {
+    await loadRun(held, live, options);
+  } catch (error) {
+    runs.delete(runId);
+    // Nobody carries it here: a lease that is renewed all the same would keep everybody else from it.
+    await keeper.release(runId);
+    throw error;
+  }
+  obeySignal(held, live, options.signal);
+  return live.outcome.promise;
+}
+
+function checkAgent({ parts }: HeldRuns, { runId, agent }: RunRow): void {
+  if (agent === parts.name) return;
+  throw configError(
+    `The run "${runId}" belongs to the agent "${agent}", this one is "${parts.name}": resume it with that agent`,
+  );
+}
+
+/** Takes a run from its record and carries it on; of one that has ended it finds the outcome again. Rejects where it cannot. */
+export async function loadRun(held: HeldRuns, live: LiveRun, options?: ResumeOptions): Promise<void> {
+  const { keeper, engine, parts } = held;
+  const { runId } = live;
+  if (keeper === undefined) throw unknownRun(held, runId);
+  const taken = await keeper.take(runId);
+  if (taken.type === 'unknown') throw unknownRun(held, runId);
+  if (taken.type === 'held') throw heldElsewhere(runId, taken.untilMs);
+  const { row, snapshot } = taken;
+  checkAgent(held, row);
+  live.sessionId = row.sessionId;
+  const hasEnded = row.status === 'completed' || row.status === 'stopped';
+  if (!hasEnded) await showChanges(held, live, taken);
+  if (row.status === 'running' || row.status === 'suspended' || row.status === 'parked')
+    return engine.adopt(snapshot);
+  const outcome = await replayEnd(held, live, taken);
+  if (hasEnded || options === undefined) {
+    await keeper.release(runId);
+    return endRun(held, live, outcome);
+  }
+  engine.adopt({ ...snapshot, end: { type: 'ended', result: null } });
+  live.ending = undefined;
+  return startAgain(held, live, payloadOf({ ...held, parts }, options));
+}
+
+/** Finds the outcome of a run that has ended, from its record alone. */
+async function replayEnd(
+  { engine, keeper }: HeldRuns,
+  live: LiveRun,
+  { snapshot, row }: Extract<Taken, { type: 'taken' }>,
+): Promise<RunOutcome> {
+  const replayed = await engine.replay(snapshot);
+  if (live.ending !== undefined) return live.ending;
+  await keeper?.release(live.runId);
+  if (replayed.type === 'broken') throw RerailError.from(replayed.failure);
+  const message = `The record of run "${live.runId}" does not lead to its end (${row.status}): it comes to "${replayed.type}"`;
+  throw RerailError.from(
+    createFailure('STORAGE_CORRUPT', { origin: 'storage', message, context: { runId: live.runId } }),
+  );
+}
+
+/** Other code than the run was begun with: told, and refused where the caller wants that. */
+async function showChanges(
+  { keeper, parts }: HeldRuns,
+  live: LiveRun,
+  { differences }: Extract<Taken, { type: 'taken' }>,
+): Promise<void> {
+  if (differences.length === 0 || keeper === undefined) return;
+  const { runId } = live;
+  if (parts.onChange === 'strict') {
+    await keeper.release(runId);
+    throw changedAgent(runId, differences);
+  }
+  await keeper.note(runId, { type: 'changed', body: { differences } });
+  publish(live, { type: 'agent-changed', differences });
+}
+
+function changedAgent(runId: string, differences: readonly string[]): RerailError {
+  return RerailError.from(
+    createFailure('INVALID_STATE', {
+      origin: 'agent',
+      message: `The run "${runId}" was begun with another agent: ${differences.join('; ')}`,
+      hint: 'Resume it with the code that began it, or make the agent with `onChange: "warn"` to go on all the same.',
+      context: { runId, differences: [...differences] },
+    }),
+  );
+}
+
+function heldElsewhere(runId: string, untilMs: number): RerailError {
+  return RerailError.from(
+    createFailure('STORAGE_LOCKED', {
+      origin: 'storage',
+      message: `The run "${runId}" is being carried by another process, until ${new Date(untilMs).toISOString()} at least`,
+      hint: 'Wait for that process, or stop it: its lease then runs out by itself.',
+      context: { runId, untilMs },
+    }),
+  );
+}
+
+/** Whether a thrown value says that another process carries the run. */
+export function isHeldElsewhere(error: unknown): boolean {
+  return (
+    RerailError.isInstance(error) && isRecord(error.failure.context) && 'untilMs' in error.failure.context
+  );
+}

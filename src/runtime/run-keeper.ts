@@ -1,0 +1,201 @@
+import { classifyFailure } from '../errors/classify-failure.ts';
+import type { Addition, RowChange, RunRow, Store } from '../model/store.ts';
+import { factsThatDiffer } from './agent-facts.ts';
+import { signalsTakenBy } from './journal.ts';
+import type { JournalEntry, RunSnapshot } from './journal.ts';
+import { keepInput, readInput } from './kept-input.ts';
+import { freshRun, hold, stopRenewing, write } from './kept-runs.ts';
+import type { KeeperOptions, Keeping } from './kept-runs.ts';
+import { countCrash } from './park-run.ts';
+import type { BeginningRun, Recorder } from './recorder.ts';
+import { foldRun, toEvent } from './stored-run.ts';
+import type { RecordedEvent } from './stored-run.ts';
+
+/** Writes an agent's runs into a store, and takes them out again. */
+export interface RunKeeper {
+  readonly store: Store;
+  readonly recorder: Recorder;
+  /** Takes a run that nobody carries: its lease, and what is on record of it. */
+  readonly take: (runId: string) => Promise<Taken>;
+  /** It waits outside the process: that is written down, and anybody may take it up. */
+  readonly suspend: (runId: string, event: RecordedEvent, row: RowChange) => Promise<void>;
+  /** What is to be listed of the run when its end is written down. */
+  readonly describe: (runId: string, row: RowChange) => void;
+  /** Adds to the record of a run that is held. */
+  readonly note: (runId: string, event: RecordedEvent, row?: RowChange) => Promise<void>;
+  /** Gives a run back, so that another process need not wait for the lease to run out. */
+  readonly release: (runId: string) => Promise<void>;
+}
+
+export type Taken =
+  | {
+      readonly type: 'taken';
+      readonly row: RunRow;
+      readonly snapshot: RunSnapshot;
+      /** What has changed in the agent since the run was begun. */
+      readonly differences: readonly string[];
+    }
+  | { readonly type: 'held'; readonly untilMs: number }
+  | { readonly type: 'unknown' };
+
+/** A keeper with no runs yet. */
+export function createRunKeeper(options: KeeperOptions): RunKeeper {
+  const held: Keeping = { options, runs: new Map(), stopRenewing: undefined };
+  const { store } = options;
+  return {
+    store,
+    recorder: {
+      begin: (run) => begin(held, run),
+      keep: (runId, entry) => {
+        const took = signalsTakenBy(entry);
+        const events = [toEvent({ type: entry.type, body: entry })];
+        const row = isTakenUp(entry) ? { row: goesOnAgain } : {};
+        return write(held, runId, took.length === 0 ? { events, ...row } : { events, took, ...row });
+      },
+      cancel: (runId, reason) =>
+        write(held, runId, { events: [toEvent({ type: 'cancelled', body: { reason } })] }),
+      end: (runId, end) => finish(held, runId, end.type === 'broken' ? 'failed' : undefined),
+      signal: async (runId, signal) => {
+        if (held.runs.get(runId)?.lease === undefined) return 'added'; // It is not on record.
+        const kept = await store.runs.signal(runId, signal);
+        return kept === 'unknown' ? 'added' : kept;
+      },
+    },
+    take: (runId) => take(held, runId),
+    suspend: async (runId, event, row) => {
+      await write(held, runId, {
+        events: [toEvent(event)],
+        row: { ...row, status: 'suspended', crashes: 0 },
+      });
+      await release(held, runId);
+    },
+    describe: (runId, row) => {
+      const run = held.runs.get(runId);
+      if (run !== undefined) run.row = row;
+    },
+    note: (runId, event, row) =>
+      write(held, runId, { events: [toEvent(event)], ...(row === undefined ? {} : { row }) }),
+    release: (runId) => release(held, runId),
+  };
+}
+
+async function begin(held: Keeping, run: BeginningRun): Promise<void> {
+  const { store, agent, owner, facts, describeStart, sessionOf } = held.options;
+  const { runId, version, generation, input } = run;
+  const known = held.runs.get(runId);
+  try {
+    const cancelled = run.cancelReason === undefined ? {} : { cancelReason: run.cancelReason };
+    const body = {
+      version,
+      generation,
+      facts,
+      input: await keepInput(input, runId, store.blobs),
+      ...cancelled,
+    };
+    const events = [toEvent({ type: 'began', body })];
+    const row = {
+      status: 'running',
+      beginsGeneration: true,
+      resumeAtMs: null,
+      reason: null,
+      code: null,
+    } as const;
+    if (known !== undefined) return await write(held, runId, { events, row });
+    const sessionId = sessionOf(runId);
+    const created = await store.runs.create(
+      {
+        runId,
+        agent,
+        events,
+        row: { ...row, ...describeStart(input) },
+        ...(sessionId === undefined ? {} : { sessionId }),
+      },
+      owner,
+    );
+    if (created.type === 'exists') throw existsError;
+    hold(held, runId, { ...freshRun(), lease: created.lease });
+  } catch (error) {
+    if (error === existsError || store.durability === 'required' || known !== undefined) throw error;
+    const failure = classifyFailure(error, 'storage');
+    hold(held, runId, { ...freshRun(), failure });
+    held.options.onUnsaved(runId, failure);
+  }
+}
+
+/** The store knows a run of this name that is not carried here. Never leaves the runtime. */
+export const existsError = new Error('A run of this name is on record already');
+
+async function finish(held: Keeping, runId: string, status: 'failed' | undefined): Promise<void> {
+  const row = held.runs.get(runId)?.row ?? {};
+  const ended = row.status ?? status ?? 'failed';
+  await write(held, runId, {
+    events: [toEvent({ type: 'ended', body: { status: ended } })],
+    row: { ...row, status: ended },
+  });
+  await release(held, runId);
+}
+
+async function release(held: Keeping, runId: string): Promise<void> {
+  const run = held.runs.get(runId);
+  if (run === undefined) return;
+  held.runs.delete(runId);
+  if (held.runs.size === 0) stopRenewing(held);
+  // A lease that cannot be given back runs out by itself: nothing is lost but time.
+  if (run.lease !== undefined) await held.options.store.runs.release(run.lease).catch(() => undefined);
+}
+
+async function take(held: Keeping, runId: string): Promise<Taken> {
+  const { store, owner, facts } = held.options;
+  const claimed = await store.runs.claim(runId, owner);
+  if (claimed.type === 'unknown') return claimed;
+  if (claimed.type === 'held') return { type: 'held', untilMs: claimed.untilMs };
+  const { lease, row, wasAbandoned } = claimed;
+  try {
+    const [events, signals] = await Promise.all([
+      store.runs.events(runId, { from: row.generationSeq }),
+      store.runs.signals(runId),
+    ]);
+    const folded = foldRun(runId, events, signals);
+    const input = await readInput(folded.snapshot.input, runId, store.blobs);
+    hold(held, runId, { ...freshRun(), lease });
+    const differences = factsThatDiffer(folded.facts, facts);
+    if (row.status === 'parked') await write(held, runId, takenBack);
+    else if (wasAbandoned && row.status === 'running') {
+      const crashes = countCrash(row, folded.entriesSinceTaken);
+      const event = toEvent({ type: 'taken-over', body: { crashes } });
+      await write(held, runId, { events: [event], row: { crashes } });
+    }
+    const snapshot = await obeyCancel(held, { ...folded.snapshot, input });
+    return { type: 'taken', row, snapshot, differences };
+  } catch (error) {
+    held.runs.delete(runId);
+    // What is wrong with the run is what must be told; the lease ends by itself if it cannot be given back.
+    await store.runs.release(lease).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Somebody wished its end while nobody carried it. */
+async function obeyCancel(held: Keeping, snapshot: RunSnapshot): Promise<RunSnapshot> {
+  const wish = snapshot.signals.find(({ name }) => name === 'cancel');
+  if (wish === undefined) return snapshot;
+  const { payload, id } = wish;
+  const reason = typeof payload === 'string' ? payload : 'somebody wished it';
+  const events = [toEvent({ type: 'cancelled', body: { reason } })];
+  await write(held, snapshot.runId, { events, took: [id] });
+  const signals = snapshot.signals.filter((signal) => signal !== wish);
+  return { ...snapshot, signals, cancelReason: snapshot.cancelReason ?? reason };
+}
+
+/** A person has taken it up: from here on crashes are counted anew. */
+const takenBack: Addition = {
+  events: [toEvent({ type: 'taken-over', body: { crashes: 0 } })],
+  row: { status: 'running', crashes: 0 },
+};
+
+/** Whoever it waited for has come: if this process dies now, the run was interrupted, and waits for nobody. */
+function isTakenUp(entry: JournalEntry): boolean {
+  return entry.type === 'wait' && entry.signal === 'resume' && entry.signalled !== undefined;
+}
+
+const goesOnAgain: RowChange = { status: 'running', reason: null, code: null, resumeAtMs: null };

@@ -1,0 +1,108 @@
+import { isRecord } from '../base/json.ts';
+import type { Json } from '../base/json.ts';
+import { createFailure } from '../errors/failure.ts';
+import { RerailError } from '../errors/rerail-error.ts';
+import type { NewEvent, StoredEvent, StoredSignal } from '../model/store.ts';
+import type { AgentFacts } from './agent-facts.ts';
+import type { JournalEntry, RunSnapshot } from './journal.ts';
+import type { BeginningRun } from './recorder.ts';
+
+/** What a run's record holds besides the entries of its journal. */
+export type RecordedEvent =
+  /** A generation begins. */
+  | { readonly type: 'began'; readonly body: Began }
+  /** An entry of the journal. A later one of the same position takes the place of an earlier one. */
+  | { readonly type: JournalEntry['type']; readonly body: JournalEntry }
+  | { readonly type: 'cancelled'; readonly body: { readonly reason: string } }
+  /** It waits outside the process. */
+  | { readonly type: 'suspended'; readonly body: { readonly reason: string; readonly request?: Json } }
+  | { readonly type: 'ended'; readonly body: { readonly status: string } }
+  /** Its owner vanished, and another one carries it on. */
+  | { readonly type: 'taken-over'; readonly body: { readonly crashes: number } }
+  /** It is taken up with other code than it was begun with. */
+  | { readonly type: 'changed'; readonly body: { readonly differences: readonly string[] } }
+  | { readonly type: 'parked'; readonly body: { readonly crashes: number } }
+  /** Everything before it is a copy of another run, up to that event of it. */
+  | { readonly type: 'forked'; readonly body: { readonly from: string; readonly seq: number } }
+  /** Everything before it came out of a bundle; the body says what the store it came from knew besides. */
+  | { readonly type: 'imported'; readonly body: Json };
+
+export interface Began extends Omit<BeginningRun, 'runId'> {
+  readonly facts: AgentFacts;
+}
+
+/** As the store takes it. */
+export function toEvent({ type, body }: RecordedEvent): NewEvent {
+  return { type, body: body as unknown as Json }; // Every member above is JSON.
+}
+
+/** What a generation on record comes to. */
+export interface FoldedRun {
+  readonly snapshot: RunSnapshot;
+  readonly facts: unknown;
+  /** Entries since the run was last taken over: whether it got anywhere. */
+  readonly entriesSinceTaken: number;
+}
+
+const entryTypes: ReadonlySet<string> = new Set<JournalEntry['type']>(['call', 'sleep', 'wait']);
+
+/** Puts a run together from the events of its current generation. The hashes were checked; the form is checked here. */
+export function foldRun(
+  runId: string,
+  events: readonly StoredEvent[],
+  signals: readonly StoredSignal[],
+): FoldedRun {
+  const [first] = events;
+  const began = first?.type === 'began' ? first.body : undefined;
+  if (!isBegan(began)) throw unreadable(runId, first, 'it does not say how the run began');
+  const entries: (JournalEntry | undefined)[] = [];
+  let { cancelReason } = began;
+  let entriesSinceTaken = 0;
+  for (const event of events) {
+    if (entryTypes.has(event.type)) {
+      if (!isEntry(event.body)) throw unreadable(runId, event, 'it has no position');
+      entries[event.body.position] = event.body;
+      entriesSinceTaken += 1;
+    } else if (event.type === 'cancelled' && isRecord(event.body))
+      cancelReason = String(event.body['reason']);
+    else if (event.type === 'taken-over') entriesSinceTaken = 0;
+  }
+  const { version, generation, input, facts } = began;
+  const snapshot: RunSnapshot = {
+    runId,
+    version,
+    generation,
+    input,
+    journal: entries.filter((entry) => entry !== undefined),
+    signals: signals.map(({ id, name, payload }) => ({ id, name, payload })),
+    signalIds: [],
+    ...(cancelReason === undefined ? {} : { cancelReason }),
+  };
+  return { snapshot, facts, entriesSinceTaken };
+}
+
+function isBegan(body: unknown): body is Began {
+  return isRecord(body) && typeof body['generation'] === 'number' && typeof body['version'] === 'string';
+}
+
+/** Longer than any generation: a position beyond it would only be memory wasted. */
+const maxPosition = 1_000_000;
+
+function isEntry(body: unknown): body is JournalEntry {
+  if (!isRecord(body)) return false;
+  const { position } = body;
+  return (
+    typeof position === 'number' && Number.isInteger(position) && position >= 0 && position < maxPosition
+  );
+}
+
+function unreadable(runId: string, event: StoredEvent | undefined, why: string): RerailError {
+  const seq = event?.seq ?? 0;
+  return RerailError.from(
+    createFailure('STORAGE_CORRUPT', {
+      origin: 'storage',
+      message: `Event ${seq} of run "${runId}" cannot be read: ${why}`,
+      context: { runId, seq },
+    }),
+  );
+}

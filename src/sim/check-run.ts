@@ -1,0 +1,128 @@
+import type { RunOutcome } from '../agent/run-outcome.ts';
+import { textOf } from '../model/message.ts';
+import type { Message } from '../model/message.ts';
+import type { RunRow, StoredEvent } from '../model/store.ts';
+import { isSameOutcome } from './carry-run.ts';
+import { maxAttempts } from './plan.ts';
+import { identityOf } from './sim-store.ts';
+import { startProcess } from './start-process.ts';
+import { report, tell } from './world.ts';
+import type { World } from './world.ts';
+
+/** Looks at a run that has ended: at what is on record of it, and at what a process without a past makes of that. */
+export async function checkRun(world: World, outcome: RunOutcome): Promise<void> {
+  const { store, plan } = world;
+  world.isOver = true;
+  tell(world, '-- the run has ended, and is looked at');
+  const row = await store.runs.find(plan.runId);
+  const events = await store.runs.events(plan.runId);
+  checkEvents(world, events);
+  await checkMessages(world, outcome);
+  checkLedger(world, outcome, events);
+  if (outcome.type === 'completed' && plan.features.has('session')) await checkSession(world);
+  await lookAgain(world, outcome, row);
+}
+
+/** Everything that was acknowledged is there, in the order in which it was handed over. */
+function checkEvents(world: World, events: readonly StoredEvent[]): void {
+  const promised = world.promised.events.toSorted((one, other) => one.order - other.order);
+  let at = 0;
+  for (const { text } of promised) {
+    const found = events.findIndex((event, index) => index >= at && identityOf(event) === text);
+    if (found === -1) {
+      report(world, 'acknowledged-lost', `"${text}" was acknowledged, and is not on record in its place`);
+      return;
+    }
+    at = found + 1;
+  }
+}
+
+async function checkMessages(world: World, outcome: RunOutcome): Promise<void> {
+  const { promised, store, plan } = world;
+  const said = outcome.messages.map(contentOf);
+  const waiting = await store.runs.signals(plan.runId);
+  for (const message of promised.messages) {
+    const times = said.filter((text) => text === message).length;
+    const left = waiting.filter(({ payload }) => JSON.stringify(payload).includes(message)).length;
+    if (times + left !== 1)
+      report(world, 'acknowledged-lost', `The message "${message}" was acknowledged, and is there ${times + left} times`);
+  }
+}
+
+function contentOf({ content }: Message): string {
+  return typeof content === 'string' ? content : textOf(content);
+}
+
+/** What the run says that it used up is what its record says, and no turn had more attempts than the policy allows. */
+function checkLedger(world: World, { usage }: RunOutcome, events: readonly StoredEvent[]): void {
+  const { model, plan } = world;
+  const requests = [...model.turns.values()].reduce((sum, turn) => sum + turn.requests, 0);
+  const cut = [...model.turns.values()].reduce((sum, turn) => sum + turn.cut, 0);
+  if (usage.requests + cut !== requests)
+    report(
+      world,
+      'ledger-wrong',
+      `The models were asked ${requests} times, of which ${cut} were cut off; the run counts ${usage.requests} over ${events.length} events`,
+    );
+  for (const [turn, record] of model.turns) {
+    const most = maxAttempts * plan.models * record.starts + record.cut;
+    if (record.requests > most)
+      report(world, 'ledger-wrong', `In turn ${turn} the models were asked ${record.requests} times, at most ${most} are allowed`);
+  }
+}
+
+async function checkSession(world: World): Promise<void> {
+  const messages = await world.store.sessions.messages('talk');
+  const asked = messages.filter(({ content }) => content === 'Do what is planned.').length;
+  const { promised } = world;
+  if (asked === 1 || promised.outcome?.unsaved !== undefined) return;
+  report(world, 'acknowledged-lost', `The run has completed, and its session has it ${asked} times`);
+}
+
+/** A second look at an ended run, in a process of its own: it gives the same outcome and changes nothing. */
+async function lookAgain(world: World, outcome: RunOutcome, row: RunRow | undefined): Promise<void> {
+  const { plan, store } = world;
+  const found = await findAgain(world, outcome);
+  const after = await store.runs.find(plan.runId);
+  if (found.outcome === undefined)
+    report(world, 'end-changed', `The outcome is not found again: ${String(found.error)}`);
+  else if (!isSameOutcome(outcome, found.outcome))
+    report(world, 'end-changed', `The outcome was ${outcome.type}, and is another one now: ${found.outcome.type}`);
+  if (after?.headSeq !== row?.headSeq || after?.status !== row?.status)
+    report(
+      world,
+      'end-changed',
+      `The record had ${row?.headSeq} events (${row?.status}), now ${after?.headSeq} (${after?.status})`,
+    );
+}
+
+interface FoundAgain {
+  readonly outcome?: RunOutcome;
+  readonly error?: unknown;
+}
+
+async function findAgain(world: World, outcome: RunOutcome): Promise<FoundAgain> {
+  const { plan, clock, store } = world;
+  // The last owner could not give it back where the disk had failed: his lease runs out.
+  const owner = (await store.runs.find(plan.runId))?.owner;
+  if (owner !== undefined) {
+    clock.after(owner.untilMs - clock.wallMs(), () => undefined);
+    await clock.runUntil(() => clock.wallMs() >= owner.untilMs, maxLookMs);
+  }
+  const { agent } = startProcess(world);
+  const isClosed = outcome.type === 'completed' || outcome.type === 'stopped';
+  const looking = isClosed ? agent?.resume(plan.runId) : agent?.run('Again.', { runId: plan.runId });
+  let found: FoundAgain | undefined;
+  looking?.then(
+    (again) => {
+      found = { outcome: again };
+    },
+    (error: unknown) => {
+      found = { error };
+    },
+  );
+  const why = await clock.runUntil(() => found !== undefined, maxLookMs);
+  return found ?? { error: why };
+}
+
+const maxLookMs = 60_000;

@@ -1,0 +1,82 @@
+// Table: every step of a run at which a process can die, and what a scenario must have so that the step is taken.
+
+/** What a scenario may have. */
+export type Feature =
+  | 'read'
+  | 'idempotent'
+  | 'once'
+  | 'verified'
+  | 'ask'
+  /** Somebody in the process answers, instead of the run being suspended. */
+  | 'callback'
+  /** A model that fails and is asked again after a wait. */
+  | 'retry'
+  /** A model that asks for a wait that is too long for the process. */
+  | 'long-wait'
+  /** A model that fails until the run does; then somebody goes on with it. */
+  | 'failure'
+  /** A tool that takes longer than a lease needs to be renewed. */
+  | 'slow'
+  /** A tool that has done its work and never says so. */
+  | 'hang'
+  | 'message'
+  | 'cancel'
+  | 'session'
+  /** A worker takes the runs up. */
+  | 'worker'
+  /** Several processes die. */
+  | 'crashes';
+
+/** The steps. A process can die before each, and after it, when nobody has been told yet. */
+export const simSteps = {
+  create: [],
+  claim: ['crashes'],
+  release: [],
+  renew: ['slow', 'read'],
+  session: ['session'],
+  'append began': ['failure'],
+  'append model': [],
+  'append intend': ['once'],
+  'append tool': ['read'],
+  'append verify': ['verified', 'hang'],
+  'append ask': ['ask', 'callback'],
+  'append sleep': ['retry'],
+  'append wake': ['retry'],
+  'append answer': ['long-wait'],
+  'append suspended': ['long-wait'],
+  'append ended': [],
+  'append taken-over': ['crashes'],
+  'append cancelled': ['cancel'],
+  'append parked': ['worker', 'crashes'],
+  'signal resume': ['ask'],
+  'signal message': ['message'],
+  'signal cancel': ['cancel', 'crashes'],
+  'model call': [],
+  'read tool': ['read'],
+  'idempotent tool': ['idempotent'],
+  'once tool': ['once'],
+  'verified tool': ['verified'],
+  verify: ['verified', 'hang'],
+  approval: ['ask'],
+} as const satisfies Record<string, readonly Feature[]>;
+
+export type SimStep = keyof typeof simSteps;
+
+/** A moment at which a process can die. */
+export type CrashPoint = `${'before' | 'after'} ${SimStep}` | 'during model call' | 'after outcome';
+
+/** All of them: each must be hit over the seeds of the gate. */
+export const crashPoints: readonly CrashPoint[] = [
+  ...Object.keys(simSteps).flatMap((step) => {
+    const named = step as SimStep; // The keys of the table.
+    return [`before ${named}`, `after ${named}`] as const;
+  }),
+  'during model call',
+  'after outcome',
+];
+
+/** What a scenario needs so that it comes to this point. */
+export function featuresFor(point: CrashPoint): readonly Feature[] {
+  if (point === 'during model call' || point === 'after outcome') return [];
+  return simSteps[point.slice(point.indexOf(' ') + 1) as SimStep]; // The rest of the name is the step.
+}

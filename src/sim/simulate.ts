@@ -1,0 +1,84 @@
+import { carryRun } from './carry-run.ts';
+import { checkRun } from './check-run.ts';
+import { crashPoints } from './crash-points.ts';
+import type { CrashPoint } from './crash-points.ts';
+import type { Problem } from './invariants.ts';
+import { planRun } from './plan.ts';
+import type { Sabotage } from './sabotage.ts';
+import { createWorld } from './world.ts';
+
+/** What came of one seed. */
+export interface SimulatedRun {
+  readonly seed: number;
+  /** Empty where everything held. */
+  readonly problems: readonly Problem[];
+  /** Where processes died, and how often. */
+  readonly hits: ReadonlyMap<CrashPoint, number>;
+  readonly lives: number;
+  readonly faults: number;
+  /** How it ended: `completed`, `failed` …; `open` where it did not. */
+  readonly end: string;
+  /** What happened, line by line, where it was asked for. */
+  readonly trace: readonly string[];
+}
+
+export interface SimulateOptions {
+  readonly isTraced?: boolean;
+  readonly sabotage?: Sabotage;
+}
+
+/** One run with all its processes. The same seed gives the same run. */
+export async function simulateRun(seed: number, options: SimulateOptions = {}): Promise<SimulatedRun> {
+  const world = createWorld(planRun(seed), options);
+  const outcome = await carryRun(world);
+  if (outcome !== undefined && world.problems.length === 0) await checkRun(world, outcome);
+  const { problems, hits, lives, faults, trace = [] } = world;
+  return { seed, problems, hits, lives, faults, end: outcome?.type ?? 'open', trace };
+}
+
+/** Which seeds: both ends included. */
+export interface SeedRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What came of many seeds. */
+export interface Simulation {
+  readonly runs: number;
+  readonly lives: number;
+  readonly crashes: number;
+  readonly faults: number;
+  readonly ends: ReadonlyMap<string, number>;
+  readonly hits: ReadonlyMap<CrashPoint, number>;
+  /** Crash points at which no process has died. */
+  readonly missed: readonly CrashPoint[];
+  /** The first that went wrong, at most so many. */
+  readonly failed: readonly SimulatedRun[];
+}
+
+const maxFailed = 20;
+
+/** Many runs, one after the other. Stops where too many have gone wrong. */
+export async function simulateRuns(
+  { from, to }: SeedRange,
+  options: SimulateOptions = {},
+): Promise<Simulation> {
+  const hits = new Map<CrashPoint, number>();
+  const ends = new Map<string, number>();
+  const failed: SimulatedRun[] = [];
+  let [runs, lives, faults, crashes] = [0, 0, 0, 0];
+  for (let seed = from; seed <= to && failed.length < maxFailed; seed += 1) {
+    const run = await simulateRun(seed, options);
+    runs += 1;
+    lives += run.lives;
+    faults += run.faults;
+    ends.set(run.end, (ends.get(run.end) ?? 0) + 1);
+    for (const [point, times] of run.hits) {
+      hits.set(point, (hits.get(point) ?? 0) + times);
+      crashes += times;
+    }
+    if (run.problems.length > 0) failed.push(run);
+  }
+  const missed = crashPoints.filter((point) => !hits.has(point));
+  return { runs, lives, crashes, faults, ends, hits, missed, failed };
+}

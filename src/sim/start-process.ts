@@ -1,0 +1,62 @@
+import type { PersonRequest } from '../agent/run-outcome.ts';
+import { isRecord } from '../base/json.ts';
+import type { Json } from '../base/json.ts';
+import { createAgent } from '../runtime/create-agent.ts';
+import { createGates } from '../runtime/gates.ts';
+import { maxAttempts } from './plan.ts';
+import type { SabotagedProcess } from './sabotage.ts';
+import { simModel } from './sim-model.ts';
+import { beginProcess, reach } from './sim-process.ts';
+import type { SimProcess } from './sim-process.ts';
+import { frailStore, watchedStore } from './sim-store.ts';
+import { createSimTools, decide, findOut } from './sim-tools.ts';
+import { never, tell } from './world.ts';
+import type { World } from './world.ts';
+
+/** Starts a process with an agent on the same disk as all others. */
+export function startProcess(world: World): SimProcess {
+  const { plan, sabotage } = world;
+  const process = beginProcess(world);
+  const about: SabotagedProcess = { life: process.life, isDead: () => process.isDead };
+  const models = Array.from({ length: plan.models }, (_, index) => {
+    const model = simModel(process, index);
+    return sabotage.model?.(model, about) ?? model;
+  });
+  const tools = createSimTools(process).map((tool) => sabotage.tool?.(tool, about) ?? tool);
+  const frail = frailStore(process);
+  const store = watchedStore(process, sabotage.store?.(frail, about) ?? frail);
+  const agent = createAgent({
+    name: 'sim',
+    model: models,
+    tools,
+    store,
+    clock: process.clock,
+    random: plan.random,
+    gates: createGates({ clock: process.clock }),
+    policy: { inDoubt: plan.inDoubt, retry: { maxAttempts } },
+    callbacks: plan.features.has('callback')
+      ? { onApproval: (request) => answerInside(process, request) }
+      : {},
+  });
+  process.store = store;
+  process.agent = sabotage.agent?.(agent, about) ?? agent;
+  tell(world, '-- a process begins');
+  return process;
+}
+
+function answerInside(process: SimProcess, request: PersonRequest): Json | Promise<Json> {
+  if (reach(process, 'before approval')) return never();
+  const answer = answerOf(process.world, request);
+  tell(process.world, `somebody in the process answers: ${JSON.stringify(answer)}`);
+  return reach(process, 'after approval') ? never() : answer;
+}
+
+/** What a person says to a request: the same to the same one, and the truth. */
+export function answerOf(world: World, request: PersonRequest): Json {
+  const { id } = request;
+  if (request.type === 'mend') return { id, approved: true };
+  const callId = isRecord(request.input) ? String(request.input['call']) : '';
+  if (request.type === 'approval') return { id, approved: decide(world, callId) };
+  const { happened } = findOut(world, callId);
+  return happened === 'unknown' ? { id, type: 'unknown' } : { id, happened };
+}

@@ -1,0 +1,121 @@
+import type { RunOutcome } from '../agent/run-outcome.ts';
+import type { Json } from '../base/json.ts';
+import type { RunRow } from '../model/store.ts';
+import { createWorker } from '../runtime/create-worker.ts';
+import type { Worker } from '../runtime/create-worker.ts';
+import { noteOutcome } from './carry-run.ts';
+import type { SimProcess } from './sim-process.ts';
+import { tell } from './world.ts';
+
+/** How somebody wants a run to be taken up. */
+export interface Wish {
+  readonly answer?: Json;
+  readonly byHand?: true;
+  /** It has failed or was cancelled, and is to go on. */
+  readonly goesOn?: true;
+}
+
+/** What came of taking it up. */
+export type Told =
+  | { readonly type: 'outcome'; readonly outcome: RunOutcome }
+  | { readonly type: 'rejected'; readonly error: unknown }
+  | { readonly type: 'died' }
+  | { readonly type: 'parked' }
+  | { readonly type: 'open'; readonly why: 'stuck' | 'late' | 'done' };
+
+/** Simulated time that a run may take without an outcome. */
+const maxMs = 3_600_000;
+const pollMs = 10_000;
+
+/** Takes the run up in this process, as somebody would who finds it as it is. */
+export async function takeUp(process: SimProcess, wish: Wish): Promise<Told> {
+  const { world, agent } = process;
+  const { runId, features } = world.plan;
+  const row = await world.store.runs.find(runId);
+  const options = wish.answer === undefined ? {} : { answer: wish.answer };
+  if (agent === undefined) return { type: 'died' };
+  if (row === undefined && world.promised.outcome === undefined) return begin(process);
+  const isByWorker = features.has('worker') && Object.keys(wish).length === 0 && canWorkerTake(row);
+  if (isByWorker) return takeUpByWorker(process);
+  // Of a run that has ended otherwise than well, `resume` goes on with it; `run` only finds its end again.
+  if (wish.goesOn !== true && (row?.status === 'failed' || row?.status === 'cancelled'))
+    return hear(process, agent.run(input, { runId }));
+  tell(world, 'somebody resumes the run');
+  return hear(process, agent.resume(runId, options));
+}
+
+const input = 'Do what is planned.';
+
+/** Nothing is on record: it is begun, or begun again where it could not be written down. */
+function begin(process: SimProcess): Promise<Told> {
+  const { world, agent } = process;
+  const { runId, features } = world.plan;
+  if (agent === undefined) return Promise.resolve({ type: 'died' });
+  tell(world, 'somebody begins the run');
+  const options = features.has('session') ? { runId, sessionId: 'talk' } : { runId };
+  if (!process.hasBegun) {
+    process.hasBegun = true;
+    return hear(process, agent.run(input, options));
+  }
+  return hear(process, agent.resume(runId));
+}
+
+/** A worker takes what was interrupted and what is due; it asks nobody anything. */
+function canWorkerTake(row: RunRow | undefined): boolean {
+  if (row?.status === 'suspended') return row.reason === 'long-wait';
+  return row?.status === 'running';
+}
+
+/** Waits for what becomes of it, as long as the process lives. */
+async function hear(process: SimProcess, promise: Promise<RunOutcome>): Promise<Told> {
+  const { world } = process;
+  let told: Told | undefined;
+  promise.then(
+    (outcome) => {
+      if (process.isDead) return;
+      noteOutcome(world, outcome);
+      told = { type: 'outcome', outcome };
+    },
+    (error: unknown) => {
+      told = { type: 'rejected', error };
+    },
+  );
+  const why = await world.clock.runUntil(() => process.isDead || told !== undefined, maxMs);
+  if (process.isDead) return { type: 'died' };
+  return told ?? { type: 'open', why };
+}
+
+async function takeUpByWorker(process: SimProcess): Promise<Told> {
+  const { world, agent, store, clock } = process;
+  const { runId, random } = world.plan;
+  if (agent === undefined || store === undefined) return { type: 'died' };
+  tell(world, 'a worker looks for the run');
+  let told: Told | undefined;
+  const worker = createWorker([agent], store, {
+    clock,
+    random,
+    pollMs,
+    signals: false,
+    onEvent: (event) => {
+      if (process.isDead || told !== undefined) return;
+      tell(world, `the worker: ${event.type}`);
+      if (event.type === 'run-parked') told = { type: 'parked' };
+      if (event.type !== 'run-finished' || event.runId !== runId) return;
+      noteOutcome(world, event.outcome);
+      told = { type: 'outcome', outcome: event.outcome };
+    },
+  });
+  void worker.start();
+  const why = await world.clock.runUntil(() => process.isDead || told !== undefined, maxMs);
+  if (process.isDead) return { type: 'died' };
+  await stopWorker(process, worker);
+  return told ?? { type: 'open', why };
+}
+
+async function stopWorker({ world }: SimProcess, worker: Worker): Promise<void> {
+  let isStopped = false;
+  void worker.stop().then(() => {
+    isStopped = true;
+  });
+  await world.clock.runUntil(() => isStopped, maxMs);
+}

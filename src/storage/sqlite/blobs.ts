@@ -1,0 +1,42 @@
+import { change, getRow } from './held.ts';
+import type { Connection } from './held.ts';
+import { storageError } from './storage-errors.ts';
+import { decodeContent, encodeContent, encodeText } from './stored-text.ts';
+
+/** Keeps a content once, however often it is given, and notes who needs it. Gives its hash. */
+export function keepBlob(connection: Connection, content: string, runId: string): string {
+  const { stored, hash } = encodeContent(content);
+  // Where it is there but damaged, the right one is at hand.
+  change(connection, keepSql, [hash, stored]);
+  change(connection, 'INSERT OR IGNORE INTO run_blobs (run_id, hash) VALUES (?, ?)', [
+    encodeText(runId),
+    hash,
+  ]);
+  return hash;
+}
+
+/** The content of a hash, checked against it. */
+export function findBlob(connection: Connection, hash: string): string | undefined {
+  const row = getRow(connection, 'SELECT content FROM blobs WHERE hash = ?', [encodeText(hash)]);
+  if (row === undefined) return undefined;
+  const content = decodeContent(String(row['content']), hash);
+  if (content !== undefined) return content;
+  throw storageError('STORAGE_CORRUPT', {
+    message: `The content "${hash}" is not what was written: it does not fit its hash`,
+    hint: 'Put a copy of the file back. Runs that do not need it are not affected.',
+    context: { hash },
+  });
+}
+
+/** What an event holds instead of a body that is kept apart. No JSON begins so. */
+export function blobMark(bodyText: string): string {
+  return `@${encodeContent(bodyText).hash}`;
+}
+
+/** The hash in a mark, if it is one. */
+export function hashInMark(bodyText: string): string | undefined {
+  return bodyText.startsWith('@') ? bodyText.slice(1) : undefined;
+}
+
+const keepSql = `INSERT INTO blobs (hash, content) VALUES (?, ?)
+  ON CONFLICT (hash) DO UPDATE SET content = excluded.content WHERE content <> excluded.content`;

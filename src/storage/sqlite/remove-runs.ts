@@ -1,0 +1,76 @@
+import { chainStart } from '../../model/event-chain.ts';
+import type { Retention } from '../../model/store.ts';
+import { readHash, readLastSeq } from './head-check.ts';
+import { addHeads } from './heads.ts';
+import { change, getRows } from './held.ts';
+import type { Transaction } from './held.ts';
+import { findRecord, heldUntilMs, readWholeRecord, recordColumns, updateRecord } from './run-record.ts';
+import { encodeText } from './stored-text.ts';
+
+/** Removes some of the ended runs that the rule lets go; the caller asks again until it gives fewer than `pruneStep`. */
+export function pruneRuns(transaction: Transaction, { maxAgeMs, maxRuns }: Retention): PruneStep {
+  const { connection, nowMs } = transaction;
+  const oldestMs = maxAgeMs === undefined ? -Number.MAX_SAFE_INTEGER : nowMs - maxAgeMs;
+  const rows = getRows(connection, pruneSql, [oldestMs, maxRuns ?? Number.MAX_SAFE_INTEGER]);
+  let removed = 0;
+  for (const row of rows) {
+    const record = readWholeRecord(row);
+    // Somebody may still be about to end it.
+    if (record === undefined || heldUntilMs(record, nowMs) !== undefined) continue;
+    if (removeRun(transaction, record.runId)) removed += 1;
+  }
+  return { removed, isOver: rows.length < pruneStep || removed === 0 };
+}
+
+export interface PruneStep {
+  readonly removed: number;
+  readonly isOver: boolean;
+}
+
+/** Removes a run with everything that only it needs. */
+export function removeRun({ held, connection }: Transaction, runId: string): boolean {
+  const id = encodeText(runId);
+  const wasThere = change(connection, 'DELETE FROM runs WHERE run_id = ?', [id]) > 0;
+  for (const sql of companionSqls) change(connection, sql, [id]);
+  held.records.delete(runId);
+  // Before the commit: a record that misses a run is behind, one that names a removed run would accuse.
+  if (wasThere) addHeads(held.heads, [{ type: 'g', runId }]);
+  return wasThere;
+}
+
+/** Accepts what is there, or that there is nothing. */
+export function acceptHead({ held, connection }: Transaction, runId: string): void {
+  const record = findRecord(connection, runId);
+  if (record === undefined) {
+    addHeads(held.heads, [{ type: 'g', runId }]);
+    return;
+  }
+  const seq = Math.min(record.headSeq, readLastSeq(connection, runId));
+  const hash = seq === 0 ? chainStart : (readHash(connection, runId, seq) ?? record.headHash);
+  if (seq < record.headSeq) {
+    held.records.delete(runId);
+    // Where a generation began that is lost, only the whole is left to begin with.
+    const generationSeq = record.generationSeq > seq ? 1 : record.generationSeq;
+    updateRecord(connection, { ...record, headSeq: seq, headHash: hash, generationSeq }, record);
+  }
+  addHeads(held.heads, [{ type: 'a', runId, seq, hash }]);
+}
+
+/** One transaction must not hold up the others for long. */
+const pruneStep = 200;
+
+const ended = `('completed', 'stopped', 'cancelled', 'failed')`;
+const names = recordColumns.join(', ');
+const pruneSql = `SELECT ${names}, row_check FROM (
+    SELECT *, row_number() OVER (ORDER BY updated_at DESC, run_id) AS place FROM runs WHERE status IN ${ended}
+  ) WHERE updated_at < ?1 OR place > ?2
+  ORDER BY updated_at, run_id LIMIT ${pruneStep}`;
+
+const companionSqls = [
+  'DELETE FROM events WHERE run_id = ?',
+  'DELETE FROM signals WHERE run_id = ?',
+  'DELETE FROM run_texts WHERE run_id = ?',
+  `DELETE FROM blobs WHERE hash IN (SELECT hash FROM run_blobs WHERE run_id = ?1)
+    AND NOT EXISTS (SELECT 1 FROM run_blobs AS other WHERE other.hash = blobs.hash AND other.run_id <> ?1)`,
+  'DELETE FROM run_blobs WHERE run_id = ?',
+] as const;

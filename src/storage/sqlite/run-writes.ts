@@ -1,0 +1,195 @@
+import { defined } from '../../base/defined.ts';
+import { chainStart, hashEvent } from '../../model/event-chain.ts';
+import type { Addition, Created, Lease, LeaseOwner, NewRun, RowChange } from '../../model/store.ts';
+import { blobMark, keepBlob } from './blobs.ts';
+import { checkHead } from './head-check.ts';
+import { readHeads } from './heads.ts';
+import { change } from './held.ts';
+import type { Connection, Transaction } from './held.ts';
+import { leaseLost, nextEpoch, remember, takenBy } from './leases.ts';
+import { findRecord, hashTexts, insertRecord, updateRecord } from './run-record.ts';
+import type { RunRecord, RunTexts } from './run-record.ts';
+import { changeTexts, newTexts, writeTexts } from './run-texts.ts';
+import { takeSignals } from './signals.ts';
+import { storageError } from './storage-errors.ts';
+import { encodeText } from './stored-text.ts';
+
+/** An addition whose bodies are text: written when the verb was called, so that nothing done to them later matters. */
+export interface TextAddition extends Omit<Addition, 'events'> {
+  readonly events: readonly { readonly type: string; readonly bodyText: string }[];
+}
+
+export function toTexts({ events, row, took }: Addition): TextAddition {
+  return {
+    events: events.map(({ type, body }) => ({ type, bodyText: JSON.stringify(body) })),
+    ...(row === undefined ? {} : { row: copyRow(row) }),
+    ...(took === undefined ? {} : { took: [...took] }),
+  };
+}
+
+function copyRow(row: RowChange): RowChange {
+  return row.tools === undefined ? { ...row } : { ...row, tools: [...row.tools] };
+}
+
+/** What a run begins with. */
+export interface Beginning {
+  readonly run: Pick<NewRun, 'runId' | 'agent' | 'sessionId'>;
+  readonly addition: TextAddition;
+  readonly owner: LeaseOwner;
+}
+
+export function createRun(transaction: Transaction, { run, addition, owner }: Beginning): Created {
+  const { held, connection, nowMs } = transaction;
+  const { runId, agent, sessionId } = run;
+  if (findRecord(connection, runId) !== undefined) return { type: 'exists' };
+  readHeads(held.heads);
+  // A known run that is not there is lost, and its id is not used for another history.
+  checkHead(held, connection, { runId, record: undefined });
+  const epoch = nextEpoch(connection);
+  const empty: RunRecord = {
+    ...blank,
+    runId,
+    agent,
+    sessionId: sessionId ?? null,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+    ...takenBy(owner, { epoch, nowMs }),
+  };
+  const events = insertEvents(connection, empty, { addition, nowMs });
+  const texts = changeTexts(noTexts, addition.row);
+  const filled = { ...empty, ...events, ...changedFields(addition.row), textHash: hashTexts(texts) };
+  const record = insertRecord(connection, filled);
+  writeTexts(connection, runId, texts);
+  remember(held, record);
+  if (events.headSeq > 0)
+    transaction.facts.push({ type: 'h', runId, seq: events.headSeq, hash: events.headHash });
+  return { type: 'created', lease: { runId, ownerId: owner.id, epoch } };
+}
+
+/** Refuses whoever has not the current lease, by the very statement that writes. */
+export function appendEvents(transaction: Transaction, lease: Lease, addition: TextAddition): void {
+  const { held, connection } = transaction;
+  const known = held.records.get(lease.runId) ?? findRecord(connection, lease.runId);
+  if (tryAppend(transaction, { lease, addition, before: known })) return;
+  // Somebody else has written since: with this lease by another store on the same file, or with a newer one.
+  held.records.delete(lease.runId);
+  readHeads(held.heads);
+  const current = findRecord(connection, lease.runId);
+  checkHead(held, connection, { runId: lease.runId, record: current });
+  if (!tryAppend(transaction, { lease, addition, before: current })) throw leaseLost(lease, current);
+}
+
+interface Append {
+  readonly lease: Lease;
+  readonly addition: TextAddition;
+  readonly before: RunRecord | undefined;
+}
+
+/** Gives whether the run was as it was taken to be; if not, nothing was written. */
+function tryAppend(transaction: Transaction, { lease, addition, before }: Append): boolean {
+  const { held, connection, nowMs } = transaction;
+  const { runId } = lease;
+  if (before === undefined) throw goneError(runId);
+  if (before.epoch !== lease.epoch || before.owner !== lease.ownerId) throw leaseLost(lease, before);
+  const texts = addition.row === undefined ? undefined : newTexts(connection, before, addition.row);
+  const hashed = hashEvents(before, addition, nowMs);
+  const changed: RunRecord = {
+    ...before,
+    updatedAtMs: nowMs,
+    headSeq: before.headSeq + hashed.length,
+    headHash: hashed.at(-1)?.hash ?? before.headHash,
+    ...changedFields(addition.row),
+    ...(addition.row?.beginsGeneration === true ? { generationSeq: before.headSeq + 1 } : {}),
+    ...(texts === undefined ? {} : { textHash: hashTexts(texts) }),
+  };
+  const record = updateRecord(connection, changed, before);
+  if (record === undefined) return false;
+  writeEvents(connection, runId, hashed);
+  if (texts !== undefined) writeTexts(connection, runId, texts);
+  if (addition.took !== undefined) takeSignals(connection, runId, addition.took);
+  remember(held, record);
+  if (hashed.length > 0)
+    transaction.facts.push({ type: 'h', runId, seq: record.headSeq, hash: record.headHash });
+  return true;
+}
+
+const noTexts: RunTexts = { text: '', tools: [] };
+
+const blank = {
+  status: 'running',
+  headSeq: 0,
+  headHash: chainStart,
+  generationSeq: 1,
+  crashes: 0,
+  code: null,
+  reason: null,
+  resumeAtMs: null,
+  turns: 0,
+  costUsd: null,
+  textHash: '',
+  check: '',
+} as const;
+
+function goneError(runId: string): Error {
+  return storageError('STORAGE_NOT_FOUND', {
+    message: `Cannot write to the run "${runId}": the store does not have it`,
+    hint: 'It was never begun here, or it was removed meanwhile. Look for it in the list of runs.',
+    context: { runId },
+  });
+}
+
+interface HashedEvent {
+  readonly seq: number;
+  readonly atMs: number;
+  readonly type: string;
+  /** As it is kept: the text, or the name of a blob. */
+  readonly bodyText: string;
+  readonly blob: string | undefined;
+  readonly hash: string;
+}
+
+/** Longer bodies are kept apart, and the event names them. */
+const maxBodyCharacters = 262_144;
+
+function hashEvents(
+  { runId, headSeq, headHash }: RunRecord,
+  { events }: TextAddition,
+  atMs: number,
+): readonly HashedEvent[] {
+  let previous = headHash;
+  return events.map(({ type, bodyText: whole }, index) => {
+    const seq = headSeq + 1 + index;
+    const isLong = whole.length > maxBodyCharacters;
+    const bodyText = isLong ? blobMark(whole) : whole;
+    const hash = hashEvent(previous, { runId, seq, atMs, type, bodyText });
+    previous = hash;
+    return { seq, atMs, type, bodyText, blob: isLong ? whole : undefined, hash };
+  });
+}
+
+function insertEvents(
+  connection: Connection,
+  record: RunRecord,
+  { addition, nowMs }: { readonly addition: TextAddition; readonly nowMs: number },
+): { readonly headSeq: number; readonly headHash: string } {
+  const hashed = hashEvents(record, addition, nowMs);
+  writeEvents(connection, record.runId, hashed);
+  return { headSeq: hashed.length, headHash: hashed.at(-1)?.hash ?? chainStart };
+}
+
+function writeEvents(connection: Connection, runId: string, events: readonly HashedEvent[]): void {
+  const id = encodeText(runId);
+  for (const { seq, atMs, type, bodyText, blob, hash } of events) {
+    if (blob !== undefined) keepBlob(connection, blob, runId);
+    change(connection, insertEventSql, [id, seq, atMs, encodeText(type), bodyText, hash]);
+  }
+}
+
+const insertEventSql = 'INSERT INTO events (run_id, seq, at_ms, type, body, hash) VALUES (?, ?, ?, ?, ?, ?)';
+
+/** The fields of the row that a change names; the texts stand elsewhere. */
+function changedFields(row: RowChange | undefined): Partial<RunRecord> {
+  if (row === undefined) return {};
+  const { status, code, reason, resumeAtMs, turns, costUsd, crashes } = row;
+  return defined({ status, code, reason, resumeAtMs, turns, costUsd, crashes });
+}

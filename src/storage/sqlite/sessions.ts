@@ -1,0 +1,161 @@
+import { chainStart, hashEvent } from '../../model/event-chain.ts';
+import type { Message } from '../../model/message.ts';
+import type { SessionPage, SessionRow } from '../../model/store.ts';
+import type { SqlRow, SqlValue } from './driver.ts';
+import { change, getRow, getRows } from './held.ts';
+import type { Connection, Transaction } from './held.ts';
+import { limitOf, nextOf, placeAt } from './pages.ts';
+import { storageError } from './storage-errors.ts';
+import { checkOf, decodeText, encodeText } from './stored-text.ts';
+
+/** What a run adds to a conversation. */
+export interface SessionAddition {
+  readonly sessionId: string;
+  /** The JSON text of each message. */
+  readonly texts: readonly string[];
+  readonly runId: string;
+}
+
+interface SessionRecord extends SessionRow {
+  readonly headHash: string;
+}
+
+export function appendMessages({ connection, nowMs }: Transaction, addition: SessionAddition): void {
+  const { sessionId, texts, runId } = addition;
+  const before = findSession(connection, sessionId);
+  const key = encodeText(sessionId);
+  const isFirst =
+    change(connection, 'INSERT OR IGNORE INTO session_runs VALUES (?, ?)', [key, encodeText(runId)]) > 0;
+  if (!isFirst) return;
+  let hash = before?.headHash ?? chainStart;
+  const first = (before?.messages ?? 0) + 1;
+  for (const [index, bodyText] of texts.entries()) {
+    const seq = first + index;
+    hash = hashEvent(hash, { runId: sessionId, seq, atMs: nowMs, type: messageType, bodyText });
+    change(connection, 'INSERT INTO session_messages VALUES (?, ?, ?, ?, ?)', [
+      key,
+      seq,
+      nowMs,
+      bodyText,
+      hash,
+    ]);
+  }
+  writeSession(connection, {
+    sessionId,
+    createdAtMs: before?.createdAtMs ?? nowMs,
+    updatedAtMs: nowMs,
+    messages: first - 1 + texts.length,
+    headHash: hash,
+  });
+}
+
+/** The latest messages, each checked against the one before it. */
+export function readMessages(connection: Connection, sessionId: string, last: number): readonly Message[] {
+  const session = findSession(connection, sessionId);
+  if (session === undefined) return [];
+  const from = Math.max(1, session.messages - Math.max(0, Math.min(last, session.messages)) + 1);
+  const key = encodeText(sessionId);
+  let hash = from === 1 ? chainStart : readHash(connection, key, from - 1);
+  const rows = getRows(connection, messagesSql, [key, from]);
+  const messages = rows.map((row, index) => {
+    const seq = from + index;
+    const bodyText = String(row['body']);
+    const atMs = Number(row['at_ms']);
+    const found = hashEvent(hash, { runId: sessionId, seq, atMs, type: messageType, bodyText });
+    if (row['seq'] !== seq || row['hash'] !== found) throw damagedSession(sessionId, seq);
+    hash = found;
+    return JSON.parse(bodyText) as Message; // As it was written, which the hash has shown.
+  });
+  if (from - 1 + rows.length !== session.messages || hash !== session.headHash)
+    throw damagedSession(sessionId, from + rows.length);
+  return messages;
+}
+
+export function findSession(connection: Connection, sessionId: string): SessionRecord | undefined {
+  const row = getRow(connection, `SELECT ${names}, row_check FROM sessions WHERE session_id = ?`, [
+    encodeText(sessionId),
+  ]);
+  return row === undefined ? undefined : readSession(row);
+}
+
+/** What is listed of a session. */
+export function toSessionRow({ headHash: _headHash, ...row }: SessionRecord): SessionRow {
+  return row;
+}
+
+export function listSessions(
+  connection: Connection,
+  query: { readonly limit?: number; readonly cursor?: string },
+): SessionPage {
+  const limit = limitOf(query.limit);
+  const place = query.cursor === undefined ? undefined : placeAt(query.cursor);
+  const after: readonly SqlValue[] = place === undefined ? [] : [-place.createdAtMs, encodeText(place.id)];
+  const where = place === undefined ? '' : 'WHERE (sort_key, session_id) > (?, ?)';
+  const sql = `SELECT ${names}, row_check FROM sessions ${where} ORDER BY sort_key, session_id LIMIT ?`;
+  const rows = getRows(connection, sql, [...after, limit + 1]);
+  const sessions = rows.slice(0, limit).map((row) => toSessionRow(readSession(row)));
+  const last = sessions.at(-1);
+  if (last === undefined || rows.length <= limit) return { sessions };
+  return { sessions, next: nextOf(last.createdAtMs, last.sessionId) };
+}
+
+/** Takes the last messages back. The runs that added them are still known, and do not add again. */
+export function trimSession({ connection, nowMs }: Transaction, sessionId: string, count: number): number {
+  const session = findSession(connection, sessionId);
+  if (session === undefined) return 0;
+  const removed = Math.min(Math.max(0, Math.floor(count)), session.messages);
+  const messages = session.messages - removed;
+  const key = encodeText(sessionId);
+  const headHash = messages === 0 ? chainStart : readHash(connection, key, messages);
+  change(connection, 'DELETE FROM session_messages WHERE session_id = ? AND seq > ?', [key, messages]);
+  writeSession(connection, { ...session, updatedAtMs: nowMs, messages, headHash });
+  return removed;
+}
+
+export function removeSession({ connection }: Transaction, sessionId: string): boolean {
+  const key = [encodeText(sessionId)];
+  change(connection, 'DELETE FROM session_messages WHERE session_id = ?', key);
+  change(connection, 'DELETE FROM session_runs WHERE session_id = ?', key);
+  return change(connection, 'DELETE FROM sessions WHERE session_id = ?', key) > 0;
+}
+
+const messageType = 'message';
+const columns = ['session_id', 'created_at', 'sort_key', 'updated_at', 'messages', 'head_hash'] as const;
+const names = columns.join(', ');
+const messagesSql =
+  'SELECT seq, at_ms, body, hash FROM session_messages WHERE session_id = ? AND seq >= ? ORDER BY seq';
+
+function writeSession(connection: Connection, session: SessionRecord): void {
+  const { sessionId, createdAtMs, updatedAtMs, messages, headHash } = session;
+  const values = [encodeText(sessionId), createdAtMs, -createdAtMs, updatedAtMs, messages, headHash];
+  const sql = `INSERT OR REPLACE INTO sessions (${names}, row_check) VALUES (?, ?, ?, ?, ?, ?, ?)`;
+  change(connection, sql, [...values, checkOf(values)]);
+}
+
+function readSession(row: SqlRow): SessionRecord {
+  const sessionId = decodeText(String(row['session_id']));
+  if (checkOf(columns.map((name) => row[name])) !== row['row_check']) throw damagedSession(sessionId, 0);
+  return {
+    sessionId,
+    createdAtMs: Number(row['created_at']),
+    updatedAtMs: Number(row['updated_at']),
+    messages: Number(row['messages']),
+    headHash: String(row['head_hash']),
+  };
+}
+
+function readHash(connection: Connection, key: string, seq: number): string {
+  const sql = 'SELECT hash FROM session_messages WHERE session_id = ? AND seq = ?';
+  const row = getRow(connection, sql, [key, seq]);
+  if (row === undefined) throw damagedSession(decodeText(key), seq);
+  return String(row['hash']);
+}
+
+function damagedSession(sessionId: string, seq: number): Error {
+  const what = seq === 0 ? 'Its row' : `Message ${seq}`;
+  return storageError('STORAGE_CORRUPT', {
+    message: `The session "${sessionId}" is not what was written. ${what} does not fit its sum`,
+    hint: 'Put a copy of the file back, or remove this session. Runs are not affected.',
+    context: { sessionId, seq },
+  });
+}

@@ -1,0 +1,232 @@
+import path from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import { systemClock } from '../../base/system.ts';
+import { configError } from '../../errors/config-error.ts';
+import type { BlobStore, Durability, RunStore, SessionStore, Store } from '../../model/store.ts';
+import { findBlob, keepBlob } from './blobs.ts';
+import { checkStore } from './check-store.ts';
+import { abandon, connect } from './connect.ts';
+import { checkHead } from './head-check.ts';
+import { closeHeads } from './heads.ts';
+import { createHeld } from './held.ts';
+import type { Held } from './held.ts';
+import { claimRun, releaseRun, renewLeases, shorten } from './leases.ts';
+import { findWaiting, listRuns } from './list-runs.ts';
+import { acceptHead, pruneRuns, removeRun } from './remove-runs.ts';
+import { learnHeads, readEvents } from './run-events.ts';
+import { findRecord, toRunRow } from './run-record.ts';
+import { findTexts } from './run-texts.ts';
+import { appendEvents, createRun, toTexts } from './run-writes.ts';
+import {
+  appendMessages,
+  findSession,
+  listSessions,
+  readMessages,
+  removeSession,
+  toSessionRow,
+  trimSession,
+} from './sessions.ts';
+import { findSignals, keepSignal } from './signals.ts';
+import { atOnce, enqueue, lookUp, read, scan, settled } from './write-queue.ts';
+
+/** How a database is kept. */
+export interface SqliteOptions {
+  /** What a run does when it cannot be written: see `Store`. `required` unless told. */
+  readonly durability?: Durability;
+  /**
+   * `full`, unless told: what was acknowledged survives a loss of power. `normal` survives the death of the process, and a
+   * loss of power may take the latest events; the run is then refused as diverged until somebody accepts it.
+   */
+  readonly sync?: 'full' | 'normal';
+  /** Leases and times are by its wall clock; the machine's unless told. */
+  readonly clock?: Clock;
+  /** How long to wait for the lock of another process; 5 seconds unless told. */
+  readonly busyTimeoutMs?: number;
+}
+
+/**
+ * Runs in one file, private to its owner (0600), with `-wal`, `-shm` and `-heads` beside it; a missing folder is made (0700).
+ * Several processes of one machine may share it. Nothing is opened before it is needed.
+ *
+ * @example createAgent({ name: 'support', model, store: sqlite('runs.db') });
+ */
+export function sqlite(file: string, options: SqliteOptions = {}): Store {
+  const { durability = 'required', sync = 'full', clock = systemClock, busyTimeoutMs = 5000 } = options;
+  checkOptions(file, options);
+  const held = createHeld({ file: path.resolve(file), sync, clock, busyTimeoutMs });
+  return {
+    name: `sqlite ${file}`,
+    durability,
+    runs: createRunVerbs(held),
+    blobs: createBlobVerbs(held),
+    sessions: createSessionVerbs(held),
+    open: () => read(held, () => undefined),
+    check: ({ signal } = {}) => checkStore(held, signal),
+    close: () => close(held),
+  };
+}
+
+const optionNames = ['durability', 'sync', 'clock', 'busyTimeoutMs'];
+const maxBusyTimeoutMs = 3_600_000;
+
+function checkOptions(file: unknown, options: SqliteOptions): void {
+  if (typeof file !== 'string' || file.trim() === '' || file.includes('\0')) {
+    throw configError(`sqlite() needs the path of a file, got ${JSON.stringify(file)}`);
+  }
+  if (file === ':memory:') {
+    throw configError(
+      'sqlite(":memory:") would keep nothing: leave out "store", and runs are kept in memory',
+    );
+  }
+  if (/^file:/i.test(file)) throw configError(`sqlite() takes a path, not an address, got "${file}"`);
+  if (typeof options !== 'object' || options === null)
+    throw configError('The options of sqlite() must be an object');
+  const unknown = Object.keys(options).find((name) => !optionNames.includes(name));
+  if (unknown !== undefined) {
+    throw configError(`sqlite() has no option "${unknown}": there are ${optionNames.join(', ')}`);
+  }
+  checkChoice('durability', options.durability, ['required', 'bestEffort']);
+  checkChoice('sync', options.sync, ['full', 'normal']);
+  const { busyTimeoutMs = 0, clock } = options;
+  if (!(busyTimeoutMs >= 0 && busyTimeoutMs <= maxBusyTimeoutMs)) {
+    throw configError(
+      `"busyTimeoutMs" of sqlite() must be 0 to ${maxBusyTimeoutMs}, got ${String(busyTimeoutMs)}`,
+    );
+  }
+  if (clock !== undefined && typeof clock?.wallMs !== 'function') {
+    throw configError('"clock" of sqlite() must be a Clock, with wallMs()');
+  }
+}
+
+function checkChoice(name: string, value: unknown, choices: readonly string[]): void {
+  if (value === undefined || choices.some((choice) => choice === value)) return;
+  throw configError(
+    `"${name}" of sqlite() must be "${choices.join('" or "')}", got ${JSON.stringify(value)}`,
+  );
+}
+
+function nowOf({ settings }: Held): number {
+  return Math.round(settings.clock.wallMs());
+}
+
+function createRunVerbs(held: Held): RunStore {
+  return {
+    create: async (run, owner) => {
+      const addition = toTexts(run);
+      return enqueue(held, (transaction) => createRun(transaction, { run, addition, owner }));
+    },
+    claim: (runId, owner) => enqueue(held, (transaction) => claimRun(transaction, runId, owner)),
+    append: async (lease, addition) => {
+      const texts = toTexts(addition);
+      return enqueue(held, (transaction) => appendEvents(transaction, lease, texts));
+    },
+    renew: (owner) => enqueue(held, (transaction) => renewLeases(transaction, owner)),
+    release: (lease) => enqueue(held, (transaction) => releaseRun(transaction, lease)),
+    signal: async (runId, { id, name, payload }) => {
+      const signal = { id, name, payloadText: JSON.stringify(payload) };
+      return enqueue(held, (transaction) => keepSignal(transaction, runId, signal));
+    },
+    prune: (rule) => prune(held, rule),
+    remove: (runId) => enqueue(held, (transaction) => removeRun(transaction, runId)),
+    acceptHead: (runId) => enqueue(held, (transaction) => acceptHead(transaction, runId)),
+    ...createRunLooks(held),
+  };
+}
+
+type RunLooks = Pick<RunStore, 'find' | 'events' | 'list' | 'signals' | 'waiting'>;
+
+function createRunLooks(held: Held): RunLooks {
+  return {
+    find: (runId) =>
+      lookUp(held, (connection) => {
+        learnHeads(held);
+        return atOnce(connection, () => {
+          const record = findRecord(connection, runId);
+          if (record !== undefined) return toRunRow(record, findTexts(connection, record), nowOf(held));
+          checkHead(held, connection, { runId, record });
+          return undefined;
+        });
+      }),
+    events: (runId, range = {}) =>
+      lookUp(held, (connection) => {
+        learnHeads(held);
+        return atOnce(connection, () => readEvents(held, connection, { runId, range }));
+      }),
+    list: (query = {}) => scan(held, (connection) => listRuns(connection, query, nowOf(held))),
+    signals: (runId) => scan(held, (connection) => findSignals(connection, runId)),
+    waiting: async (query) => {
+      const { runs, tooLong } = await scan(held, (connection) =>
+        atOnce(connection, () => findWaiting(connection, query, nowOf(held))),
+      );
+      if (tooLong.length > 0) await shortenLeases(held, tooLong);
+      return runs;
+    },
+  };
+}
+
+function shortenLeases(held: Held, runIds: readonly string[]): Promise<void> {
+  return enqueue(held, (transaction) => {
+    for (const runId of runIds) {
+      const record = findRecord(transaction.connection, runId);
+      if (record !== undefined) shorten(transaction, record);
+    }
+  });
+}
+
+async function prune(held: Held, rule: Parameters<RunStore['prune']>[0]): Promise<number> {
+  let removed = 0;
+  for (let isOver = false; !isOver;) {
+    // Ends when nothing more may go: every step removes something.
+    const step = await enqueue(held, (transaction) => pruneRuns(transaction, rule));
+    removed += step.removed;
+    isOver = step.isOver;
+  }
+  return removed;
+}
+
+function createBlobVerbs(held: Held): BlobStore {
+  return {
+    put: (content, runId) => enqueue(held, ({ connection }) => keepBlob(connection, content, runId)),
+    get: (hash) => lookUp(held, (connection) => findBlob(connection, hash)),
+  };
+}
+
+function createSessionVerbs(held: Held): SessionStore {
+  return {
+    append: async (sessionId, messages, runId) => {
+      const texts = messages.map((message) => JSON.stringify(message));
+      return enqueue(held, (transaction) => appendMessages(transaction, { sessionId, texts, runId }));
+    },
+    messages: (sessionId, { last = Infinity } = {}) =>
+      lookUp(held, (connection) => atOnce(connection, () => readMessages(connection, sessionId, last))),
+    find: (sessionId) =>
+      lookUp(held, (connection) => {
+        const session = findSession(connection, sessionId);
+        return session === undefined ? undefined : toSessionRow(session);
+      }),
+    list: (query = {}) => scan(held, (connection) => listSessions(connection, query)),
+    trim: (sessionId, count) => enqueue(held, (transaction) => trimSession(transaction, sessionId, count)),
+    remove: (sessionId) => enqueue(held, (transaction) => removeSession(transaction, sessionId)),
+  };
+}
+
+/** What is queued is written first; then the log is taken into the file, as far as others let it. */
+async function close(held: Held): Promise<void> {
+  await settled(held);
+  if (held.isClosed) return;
+  checkpoint(held);
+  held.isClosed = true;
+  abandon(held);
+  held.believed.clear();
+  closeHeads(held.heads);
+}
+
+/** By hand, for one of the drivers leaves the log behind when it closes. */
+function checkpoint(held: Held): void {
+  if (held.connection === undefined) return;
+  try {
+    connect(held).database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  } catch {
+    // Everything is in the log, and the next start reads it; a file that was lost must not be written to.
+  }
+}

@@ -1,0 +1,169 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { RerailError } from '../../errors/rerail-error.ts';
+import { abandon, connect } from './connect.ts';
+import { addHeads, isOvergrown, readHeads, rewriteHeads } from './heads.ts';
+import { statement } from './held.ts';
+import type { Connection, Held, Transaction, Write } from './held.ts';
+import { rollBack } from './open-database.ts';
+import { isBusy, isConnectionBroken, storageError, toStorageError } from './storage-errors.ts';
+
+/**
+ * Group commit: whatever is asked for in one turn of the event loop is written in one transaction, in the order of the calls,
+ * and answered when it is on the disk. A change that is refused takes no other with it.
+ */
+export function enqueue<T>(held: Held, perform: (transaction: Transaction) => T): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    // What `perform` returns is what `resolve` is given: the queue holds changes of every kind.
+    held.queue.push({ perform, resolve: resolve as Write['resolve'], reject });
+    held.asked += 1;
+    held.flushing ??= nextTurn().then(() => flush(held));
+  });
+}
+
+/** Waits for what was asked for until now; what others ask for meanwhile keeps nobody waiting. */
+export async function settled(held: Held): Promise<void> {
+  const mine = held.asked;
+  while (held.answered < mine && held.flushing !== undefined) await held.flushing;
+}
+
+/** Reads when what was asked for before is written: nobody misses what he has just added. */
+export async function read<T>(held: Held, work: (connection: Connection) => T): Promise<T> {
+  await settled(held);
+  try {
+    return work(connect(held));
+  } catch (thrown) {
+    throw settleFailure(held, thrown);
+  }
+}
+
+/** Several looks at one state of the database. */
+export function atOnce<T>(connection: Connection, work: () => T): T {
+  statement(connection, 'BEGIN').run();
+  try {
+    return work();
+  } finally {
+    rollBack(connection.database);
+  }
+}
+
+/** Reads by a key. In a file whose inner order is broken, nothing found may be something that is not found. */
+export function lookUp<T>(held: Held, work: (connection: Connection) => T): Promise<T> {
+  return read(held, (connection) => {
+    const found = work(connection);
+    const isNothing = found === undefined || (Array.isArray(found) && found.length === 0);
+    if (isNothing && connection.damage !== undefined) throw damagedError(held, connection.damage);
+    return found;
+  });
+}
+
+/** Reads by an index, which a file with a broken order may answer wrongly. */
+export function scan<T>(held: Held, work: (connection: Connection) => T): Promise<T> {
+  return read(held, (connection) => {
+    if (connection.damage !== undefined) throw damagedError(held, connection.damage);
+    return work(connection);
+  });
+}
+
+/** The failure of a database whose inner order is broken: it may be read run by run, and nothing more. */
+function damagedError(held: Held, damage: string): RerailError {
+  const { file } = held.settings;
+  return storageError('STORAGE_CORRUPT', {
+    message: `The inner order of "${file}" is broken: ${damage}`,
+    hint: 'Single runs can still be read, nothing is written. Keep the file, and put a copy back or save it with: sqlite3 FILE .recover',
+    context: { path: file },
+  });
+}
+
+const maxBatch = 1000;
+const maxWaitStepMs = 25;
+
+/** One transaction. Never rejects: every change is answered. */
+async function flush(held: Held): Promise<void> {
+  try {
+    const connection = await begin(held);
+    commit(held, connection, held.queue.splice(0, maxBatch));
+  } catch (thrown) {
+    rejectAll(held, held.queue.splice(0), thrown);
+  }
+  held.flushing = held.queue.length === 0 ? undefined : nextTurn().then(() => flush(held));
+}
+
+function rejectAll(held: Held, batch: readonly Write[], thrown: unknown): void {
+  const failure = settleFailure(held, thrown);
+  held.answered += batch.length;
+  for (const { reject } of batch) reject(failure);
+}
+
+/** Takes the lock, or waits for it: not longer than told, and while others may work. */
+async function begin(held: Held): Promise<Connection> {
+  const startMs = performance.now();
+  for (let stepMs = 1; ; stepMs = Math.min(stepMs * 2, maxWaitStepMs)) {
+    const connection = connect(held);
+    if (connection.damage !== undefined) throw damagedError(held, connection.damage);
+    try {
+      statement(connection, 'BEGIN IMMEDIATE').run();
+      return connection;
+    } catch (error) {
+      const waitedMs = performance.now() - startMs;
+      if (!isBusy(error) || waitedMs >= held.settings.busyTimeoutMs) throw error;
+    }
+    await sleep(stepMs);
+  }
+}
+
+type Answer =
+  { readonly type: 'done'; readonly value: unknown } | { readonly type: 'refused'; readonly thrown: unknown };
+
+function commit(held: Held, connection: Connection, batch: readonly Write[]): void {
+  const transaction = { held, connection, nowMs: Math.round(held.settings.clock.wallMs()), facts: [] };
+  try {
+    const answers = batch.map((write) => answer(write, transaction));
+    compact(held, connection);
+    statement(connection, 'COMMIT').run();
+    noteHeads(transaction);
+    held.answered += batch.length;
+    for (const [index, { resolve, reject }] of batch.entries()) {
+      const given = answers[index];
+      if (given?.type === 'done') resolve(given.value);
+      else reject(given?.thrown);
+    }
+  } catch (thrown) {
+    rollBack(connection.database);
+    held.records.clear();
+    rejectAll(held, batch, thrown);
+  }
+}
+
+function answer({ perform }: Write, transaction: Transaction): Answer {
+  try {
+    return { type: 'done', value: perform(transaction) };
+  } catch (thrown) {
+    if (!RerailError.isInstance(thrown)) throw thrown;
+    return { type: 'refused', thrown };
+  }
+}
+
+function compact({ heads }: Held, { storeId }: Connection): void {
+  if (!isOvergrown(heads)) return;
+  try {
+    readHeads(heads);
+    rewriteHeads(heads, storeId);
+  } catch {
+    // The long one is still there and still right.
+  }
+}
+
+function noteHeads({ held, facts }: Transaction): void {
+  if (facts.length === 0) return;
+  try {
+    addHeads(held.heads, facts);
+  } catch {
+    // It is committed, and that counts. A record that is behind accuses nobody; a full disk is told by the next commit.
+  }
+}
+
+function settleFailure(held: Held, thrown: unknown): unknown {
+  const failure = toStorageError(thrown, held.settings.file);
+  if (isConnectionBroken(thrown)) abandon(held);
+  return failure;
+}
