@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
+import { startExample } from './kill/example.ts';
 
 const quoted = /<!-- example: (\S+) -->\s+```ts\n([\s\S]*?)```/g;
 
@@ -16,17 +17,78 @@ describe('the examples', () => {
 
   it('all have a test here', () => {
     expect(readdirSync('examples')).toEqual([
+      'approval-over-restart.ts',
       'approval.ts',
       'call-model.ts',
       'classify.ts',
       'fallback.ts',
       'hello.ts',
       'hooks.ts',
+      'in-doubt-payment.ts',
       'resilient-ai-sdk.ts',
+      'resume-after-crash.ts',
       'streaming.ts',
       'structured-output.ts',
       'tools.ts',
+      'worker.ts',
     ]);
+  });
+
+  // These are killed and start again: they are run as programs.
+  it.each([
+    {
+      file: 'resume-after-crash.ts',
+      printed: [
+        'first process:',
+        '  fetching the report of Oslo',
+        '  fetching the report of Rome',
+        '  fetching the report of Lima',
+        '  SIGKILL',
+        'second process:',
+        '  fetching the report of Lima',
+        '  All quiet in Oslo, Rome and Lima.',
+      ],
+    },
+    {
+      file: 'in-doubt-payment.ts',
+      printed: [
+        'without verify:',
+        '  the bank has paid invoice 17',
+        '  SIGKILL',
+        '  in-doubt: The call of "pay" was begun elsewhere, and its end was not seen',
+        '  Invoice 17 is paid.',
+        'with verify:',
+        '  the bank has paid invoice 18',
+        '  SIGKILL',
+        '  Invoice 18 is paid.',
+        'payments: 17, 18',
+      ],
+    },
+    {
+      file: 'approval-over-restart.ts',
+      printed: [
+        'first process:',
+        '  suspended',
+        '  SIGKILL',
+        'second process:',
+        '  order-17 waits for an approval',
+        '  may it refund {"orderId":"17","cents":4200}? yes',
+        '  refunding 4200 cents of order 17',
+        '  Order 17 is refunded.',
+        '  and again: completed',
+      ],
+    },
+    {
+      file: 'worker.ts',
+      printed: [
+        'SIGKILL: 5 of 12 runs are completed, 7 are not',
+        'the worker has finished 7: 12 of 12 runs are completed',
+        'letters: 12',
+      ],
+    },
+  ])('$file survives its own SIGKILL, and leaves nothing behind', async ({ file, printed }) => {
+    const { lines, err, exitCode, left } = await startExample(`examples/${file}`);
+    expect({ lines, err, exitCode, left }).toEqual({ lines: printed, err: '', exitCode: 0, left: [] });
   });
 
   it('call-model.ts prints what its comments say', async () => {

@@ -28,24 +28,21 @@ const recorded = readdirSync(folder)
 const bundleFile = (name: string): string => `${folder}${name}.bundle.json`;
 const outcomeFile = (name: string): string => `${folder}${name}.outcome.json`;
 
-describe.runIf(isRecording)('recording', () => {
-  it.each(scenarios.filter(({ name }) => !existsSync(bundleFile(name))))(
-    'writes $name down, once and for all',
-    async ({ name, live }) => {
-      const { store, runId, outcome } = await live();
-      const bundle = await exportRun(store, runId);
-      expect(await replayed(bundle)).toEqual(outcome);
-      writeFileSync(bundleFile(name), bundle, { flag: 'wx' });
-      writeFileSync(outcomeFile(name), `${JSON.stringify(outcome)}\n`, { flag: 'wx' });
-    },
-  );
+const missing = scenarios.filter(({ name }) => !existsSync(bundleFile(name)));
+
+describe.runIf(isRecording && missing.length > 0)('recording', () => {
+  it.each(missing)('writes $name down, once and for all', async ({ name, live }) => {
+    const { store, runId, outcome } = await live();
+    const bundle = await exportRun(store, runId);
+    expect(await replayed(bundle)).toEqual(outcome);
+    writeFileSync(bundleFile(name), bundle, { flag: 'wx' });
+    writeFileSync(outcomeFile(name), `${JSON.stringify(outcome)}\n`, { flag: 'wx' });
+  });
 });
 
-describe.skipIf(isRecording)('a golden journal', () => {
-  it('is there for every scenario', () => {
-    expect(recorded.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(scenarios.map(({ name }) => name)),
-    );
+describe('a golden journal', () => {
+  it.skipIf(isRecording)('is there for every scenario', () => {
+    expect(missing.map(({ name }) => name)).toEqual([]);
   });
 
   it.each(recorded)('replays to the outcome that it had: $name', async ({ name }) => {

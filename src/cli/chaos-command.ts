@@ -6,14 +6,12 @@ import type { ChaosServer } from '../chaos/server.ts';
 import { chaosSettings } from './chaos-flags.ts';
 import type { ChaosFlags } from './chaos-flags.ts';
 import { renderAddresses, renderRequest, renderSummary } from './chaos-report.ts';
-import type { CliIo } from './io.ts';
+import type { CliIo, CommandContext } from './io.ts';
 import { createScreen, layoutRows } from './layout.ts';
 import { quote, usageError } from './usage-error.ts';
 
 /** What the command needs besides the command line. */
-export interface ChaosCommandContext {
-  readonly io: CliIo;
-  readonly onExitCode: (exitCode: number) => void;
+export interface ChaosCommandContext extends CommandContext {
   /** Resolves when the person has had enough; by default at Ctrl-C or a polite end of the process. */
   readonly interrupted?: () => Promise<void>;
 }

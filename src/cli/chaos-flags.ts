@@ -85,7 +85,7 @@ function readRate(value: string): number {
 
 async function readScript(path: string, io: CliIo): Promise<FaultSchedule> {
   const source = path === '-' ? ({ type: 'stdin' } as const) : ({ type: 'file', path } as const);
-  const text = await readInput(source, io, 'Give a JSON file such as: ["overloaded", null]');
+  const text = await readInput(source, io, { hint: 'Give a JSON file such as: ["overloaded", null]' });
   const script: unknown = parse(text, path);
   const schedule = Array.isArray(script) ? { script } : script;
   if (isRecord(schedule) && ('script' in schedule || 'rate' in schedule)) {

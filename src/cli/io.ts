@@ -21,3 +21,10 @@ export interface CliIo {
   /** Of this package. */
   readonly version: string;
 }
+
+/** What every command is given. */
+export interface CommandContext {
+  readonly io: CliIo;
+  /** Hears how the command ended. */
+  readonly onExitCode: (exitCode: number) => void;
+}

@@ -5,9 +5,12 @@ import { runClassify } from './classify-command.ts';
 import { classifyFlagRows, readFlag } from './classify-flags.ts';
 import type { ClassifyFlags } from './classify-flags.ts';
 import { runDemo } from './demo.ts';
+import { addDoctorCommand } from './doctor-command.ts';
+import { addExportCommand } from './export-command.ts';
 import { failureAtTop, failureLine, stackLines } from './failure-line.ts';
 import type { CliIo } from './io.ts';
 import { createScreen } from './layout.ts';
+import { addReplayCommand } from './replay-command.ts';
 import { renderTour } from './tour.ts';
 import { refusedUsage } from './usage-error.ts';
 
@@ -51,7 +54,7 @@ function createProgram(io: CliIo, onExitCode: (exitCode: number) => void): Comma
   const screen = createScreen(io);
   const program = new Command('rerail')
     .description(
-      'Says what a failed model call means and what to do about it, and plays a provider that fails on purpose.',
+      'Says what a failed model call means, looks after recorded runs, and plays a provider that fails on purpose.',
     )
     .version(io.version, '-V, --version', 'Print the version')
     .helpOption('-h, --help', 'Print this help')
@@ -85,7 +88,8 @@ function createProgram(io: CliIo, onExitCode: (exitCode: number) => void): Comma
     const option = new Option(row.flags, row.description);
     classify.addOption(option.required ? option.argParser(readFlag(row)) : option);
   }
-  addChaosCommand(program, { io, onExitCode });
+  for (const add of [addReplayCommand, addExportCommand, addDoctorCommand, addChaosCommand])
+    add(program, { io, onExitCode });
   return program;
 }
 

@@ -9,22 +9,33 @@ export type InputSource =
   { readonly type: 'none' } | { readonly type: 'stdin' } | { readonly type: 'file'; readonly path: string };
 
 /** An error answer is a few kilobytes. What is longer is a log or a download, and its beginning is enough. */
-const maxInputBytes = 1_000_000;
+const defaultMaxBytes = 1_000_000;
 
 const pipeHint = 'Give a file, or pipe the response in: curl -is … | rerail classify';
 
-/** Reads at most 1 MB and stops the source there. Says on stderr when something was left out. */
-export async function readInput(source: InputSource, io: CliIo, hint = pipeHint): Promise<string> {
+export interface ReadOptions {
+  /** 1 MB unless told. */
+  readonly maxBytes?: number;
+  /** What to type where it cannot be read. */
+  readonly hint?: string;
+}
+
+/** Reads so many bytes at most and stops the source there. Says on stderr when something was left out. */
+export async function readInput(
+  source: InputSource,
+  io: CliIo,
+  { maxBytes = defaultMaxBytes, hint = pipeHint }: ReadOptions = {},
+): Promise<string> {
   if (source.type === 'none') return '';
   const name = source.type === 'stdin' ? 'standard input' : quote(source.path);
   const noteTimer = source.type === 'stdin' ? noteWaiting(io) : undefined;
   const stopNote = (): void => clearTimeout(noteTimer);
   try {
     const chunks = source.type === 'stdin' ? io.stdin() : io.readFile(source.path);
-    const { bytes, isCut } = await readBounded(chunks, stopNote);
+    const { bytes, isCut } = await readBounded(chunks, { maxBytes, onFirst: stopNote });
     if (isCut)
       io.stderr.write(
-        `rerail: Only the first 1 MB of ${printable(redact(name))} was read; the rest was left out.\n`,
+        `rerail: Only the first ${maxBytes / 1_000_000} MB of ${printable(redact(name))} was read; the rest was left out.\n`,
       );
     return decode(bytes, isCut);
   } catch (error) {
@@ -48,7 +59,15 @@ interface Bounded {
   readonly isCut: boolean;
 }
 
-async function readBounded(chunks: AsyncIterable<Uint8Array>, onFirst: () => void): Promise<Bounded> {
+interface Bounds {
+  readonly maxBytes: number;
+  readonly onFirst: () => void;
+}
+
+async function readBounded(
+  chunks: AsyncIterable<Uint8Array>,
+  { maxBytes, onFirst }: Bounds,
+): Promise<Bounded> {
   const kept: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of chunks) {
@@ -56,9 +75,9 @@ async function readBounded(chunks: AsyncIterable<Uint8Array>, onFirst: () => voi
     kept.push(chunk);
     length += chunk.length;
     // Leaving the loop closes the source: an endless one must not hold us.
-    if (length > maxInputBytes) break;
+    if (length > maxBytes) break;
   }
-  return { bytes: Buffer.concat(kept).subarray(0, maxInputBytes), isCut: length > maxInputBytes };
+  return { bytes: Buffer.concat(kept).subarray(0, maxBytes), isCut: length > maxBytes };
 }
 
 /** Bytes that are no UTF-8 become U+FFFD. PowerShell writes UTF-16 with its mark. */

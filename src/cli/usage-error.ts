@@ -58,10 +58,10 @@ function nextStep(code: string, [command, subcommand = '']: readonly string[]): 
     const isKnown = subcommand === 'serve' || subcommand === 'faults';
     return `Type: rerail chaos ${isKnown ? `${subcommand} ` : ''}--help`;
   }
-  return command === 'classify' || command === 'tour'
-    ? `Type: rerail ${command} --help`
-    : 'Type: rerail --help';
+  return plainCommands.has(command ?? '') ? `Type: rerail ${command} --help` : 'Type: rerail --help';
 }
+
+const plainCommands: ReadonlySet<string> = new Set(['classify', 'tour', 'replay', 'export', 'doctor']);
 
 function withQuotes(text: string): string {
   return text.replaceAll("'", '"');

@@ -35,6 +35,7 @@ export function createAgentEffects(
       const live = liveOf(context.runId);
       if (live === undefined) return goneEnd(context.runId);
       live.isQuiet = false;
+      live.isUntouched = false;
       return effect(live, input, context);
     };
   // The inputs are those of `perform.ts`: one form per effect.

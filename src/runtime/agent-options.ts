@@ -34,6 +34,7 @@ import { createHookRunner } from './hooks.ts';
 import { fixedTokensOf } from './compact-effect.ts';
 import type { FailedHook } from './hook-notes.ts';
 import { asksNatively } from './model-turn.ts';
+import { readResultTool } from './spill-result-tool.ts';
 import { createToolRegistry } from './tool-registry.ts';
 
 /** What an agent is made of. Only a model is required. */
@@ -87,16 +88,24 @@ export interface AgentPolicy {
   readonly permissions?: readonly PermissionRule[];
 }
 
+/** What the agent's parts ask of whoever holds its runs. */
+export interface AgentSeams {
+  readonly onHookFailed: (failed: FailedHook) => void;
+  /** Whether a run may read a result that was too long to be shown. */
+  readonly canRead: (hash: string, runId: string) => boolean;
+}
+
 /** Checks everything that can be checked without asking anybody, and fills in the rest. Throws a `ConfigError`. */
 export function resolveAgent(
   options: AgentOptions<Schema>,
-  onHookFailed: (failed: FailedHook) => void,
+  { onHookFailed, canRead }: AgentSeams,
 ): AgentParts {
   checkAgentOptions(options);
   const policy = options.policy ?? {};
   const { name = 'agent', instructions = '', settings = {}, callbacks } = options;
   const models = checkModels(options.model);
-  const registry = createToolRegistry(options.tools ?? []);
+  const tools = withReading(options, canRead);
+  const registry = createToolRegistry(tools);
   const limits = resolveLimits(options.limits);
   const retry = resolveRetryPolicy(policy.retry);
   const output =
@@ -122,16 +131,13 @@ export function resolveAgent(
       retry,
       policy,
       hasOutput: output !== undefined,
-      tools: options.tools ?? [],
+      tools,
     }),
     hooks: createHookRunner(hooks, { clock, onFailed: onHookFailed }),
     approve: callbacks?.onApproval,
     listen: callbacks?.onEvent,
-    store: options.store,
+    ...keepingOf(options),
     context: contextOf(options.context, { instructions, registry, output }),
-    history: resolveHistory(options.history),
-    leaseMs: options.leaseMs ?? defaultLeaseMs,
-    onChange: options.onChange ?? 'warn',
     gates: options.gates ?? processGates,
     clock,
     random: options.random ?? systemRandom,
@@ -141,7 +147,27 @@ export function resolveAgent(
   return parts;
 }
 
+/** Long results are kept by the store, so there is a way to read on in them. */
+function withReading(
+  { tools = [], store }: AgentOptions<Schema>,
+  canRead: AgentSeams['canRead'],
+): readonly Tool[] {
+  return store === undefined || tools.length === 0
+    ? tools
+    : [...tools, readResultTool(store.blobs, { canRead })];
+}
+
 const defaultLeaseMs = 30_000;
+
+/** Where and how runs outlive the process. */
+function keepingOf({
+  store,
+  history,
+  leaseMs = defaultLeaseMs,
+  onChange = 'warn',
+}: AgentOptions<Schema>): Pick<AgentParts, 'store' | 'history' | 'leaseMs' | 'onChange'> {
+  return { store, history: resolveHistory(history), leaseMs, onChange };
+}
 
 function contextOf(
   options: ContextOptions | undefined,

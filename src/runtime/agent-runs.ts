@@ -1,3 +1,4 @@
+import { messagesOf } from '../agent/history.ts';
 import type { RunOutcome } from '../agent/run-outcome.ts';
 import type { Json } from '../base/json.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
@@ -6,6 +7,7 @@ import type { Failure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import type { Message, UserPart } from '../model/message.ts';
 import { createAgentEffects } from './agent-effects.ts';
+import type { AgentSeams } from './agent-options.ts';
 import type { AgentParts } from './agent-parts.ts';
 import { tellBackground } from './background.ts';
 import { drive } from './drive.ts';
@@ -34,6 +36,7 @@ import { existsError } from './run-keeper.ts';
 import { createEventQueue } from './run-stream.ts';
 import type { RunStream } from './run-stream.ts';
 import { startInSession } from './run-session.ts';
+import { spilledHashes } from './spill-result.ts';
 import { watchRun } from './run-watchers.ts';
 
 /** What can be done with the runs of one agent. */
@@ -48,11 +51,12 @@ export interface AgentRuns {
 }
 
 /** Makes the agent's parts, with a way to tell of failing hooks, and holds its runs. */
-export function createAgentRuns(
-  resolve: (onHookFailed: (failed: FailedHook) => void) => AgentParts,
-): AgentRuns {
+export function createAgentRuns(resolve: (seams: AgentSeams) => AgentParts): AgentRuns {
   const runs = new Map<string, LiveRun>();
-  const parts = resolve((failed) => tellHookFailed(runs, failed));
+  const parts = resolve({
+    onHookFailed: (failed) => tellHookFailed(runs, failed),
+    canRead: (hash, runId) => canRead(runs.get(runId), hash),
+  });
   const keeper = createAgentKeeper(parts, () => held);
   const engine = createMemoryEngine({
     effects: createAgentEffects(parts, {
@@ -74,7 +78,8 @@ export function createAgentRuns(
       if (live === undefined || live.ended !== undefined) return;
       // The driver itself broke, or the run was cancelled before it began: nobody waits for ever.
       const broken = ended.type === 'broken' ? ended.failure : lostFailure(runId);
-      endRun(held, live, live.ending ?? bareFailure(held, live, broken));
+      const ending = ended.type === 'broken' ? undefined : live.ending;
+      endRun(held, live, ending ?? bareFailure(held, live, broken));
     },
     onLetGo: (runId, failure) => {
       void keeper?.release(runId);
@@ -100,6 +105,12 @@ function tellHookFailed(
 ): void {
   const live = runs.get(runId);
   if (live !== undefined) publish(live, { type: 'hook-failed', hook, point, failure });
+}
+
+/** A run reads what its own tools gave, in this life or in an earlier one. */
+function canRead(live: LiveRun | undefined, hash: string): boolean {
+  if (live?.state === undefined) return false;
+  return live.spilled.has(hash) || spilledHashes(messagesOf(live.state.history)).has(hash);
 }
 
 function lostFailure(runId: string): Failure {
@@ -138,16 +149,20 @@ function begin(held: HeldRuns, input: RunInput, joining: Joining): LiveRun {
 }
 
 /** Begins it, on record where there is one. */
-function startRun(held: HeldRuns, live: LiveRun, input: DriveInput): Promise<void> {
+function startRun(held: HeldRuns, live: LiveRun, input: StartInput): Promise<void> {
   const { runId } = live;
   const { engine, keeper, parts } = held;
-  const whole = keeper === undefined ? input : { ...input, config: parts.config };
-  if (keeper === undefined) return engine.start(whole as unknown as Json, { runId, version: driverVersion });
+  const options = { runId, version: driverVersion };
+  if (keeper === undefined) return engine.start(input as unknown as Json, options); // Messages are JSON.
+  const recorded: StartInput = { ...input, config: parts.config };
+  const whole: StartInput = live.isCancelled ? { ...recorded, isCancelled: true } : recorded;
   live.unbegun = whole;
-  return engine.start(whole as unknown as Json, { runId, version: driverVersion }).then(() => {
+  return engine.start(whole as unknown as Json, options).then(() => {
     live.unbegun = undefined;
   });
 }
+
+type StartInput = Extract<DriveInput, { type: 'start' }>;
 
 /** The run could not begin: that is an outcome too. */
 async function failStart(held: HeldRuns, live: LiveRun, error: unknown): Promise<void> {

@@ -43,7 +43,7 @@ type OutputOf<S extends Schema> = [S] extends [never] ? string : Parsed<S>;
  * const outcome = await agent.run('Refund order 17');
  */
 export function createAgent<S extends Schema = never>(options: AgentOptions<S>): Agent<OutputOf<S>> {
-  const runs = createAgentRuns((onHookFailed) => resolveAgent(options, onHookFailed));
+  const runs = createAgentRuns((seams) => resolveAgent(options, seams));
   const run = (input: RunInput, given?: RunOptions): Promise<RunOutcome> => runs.run(input, given);
   const agent: Agent<unknown> = {
     name: runs.name,

@@ -18,7 +18,7 @@ import { controlTypeOf, isCancelled } from './durable-errors.ts';
 import { askHooks, endOf } from './hook-steps.ts';
 import { publish } from './live-run.ts';
 import type { LiveRun } from './live-run.ts';
-import { asJson, perform } from './perform.ts';
+import { asJson, asksHooks, perform } from './perform.ts';
 import type { Performing } from './perform.ts';
 
 /** What a run begins with, or goes on with. */
@@ -29,6 +29,8 @@ export type DriveInput =
       readonly repairs: readonly string[];
       /** What the machine knows of the agent: as it was when the run began, whatever the agent has become since. */
       readonly config?: RunConfig;
+      /** Its end was wished for before it began. */
+      readonly isCancelled?: true;
       readonly session?: SessionPart;
       /** The input makes no sense: nothing is sent. */
       readonly refused?: Failure;
@@ -82,7 +84,7 @@ export async function drive(driving: Driving, durable: Durable, input: DriveInpu
     const work = tell(live, moved.actions);
     if (work === undefined || work.type === 'finish') return finish(driving, moved.state);
     if (steps >= maxSteps && work.type === 'call-model' && work.isFirst) {
-      durable.restart(asJson(nextGeneration(moved.state, input.session)));
+      restart(durable, nextGeneration(moved.state, input.session));
     }
     const event = await happen(driving, performing, work);
     moved = follow(moved.state, event);
@@ -95,6 +97,15 @@ export async function drive(driving: Driving, durable: Durable, input: DriveInpu
 /** Whether all of this has happened before, in another life of the run: nobody is told of it again. */
 function isReplaying(durable: Durable): boolean {
   return durable.isReplaying?.() ?? false;
+}
+
+/** Leaves this generation, unless somebody has wished the end: then the next step tells. */
+function restart(durable: Durable, next: DriveInput): void {
+  try {
+    durable.restart(asJson(next));
+  } catch (error) {
+    if (!isCancelled(error)) throw error;
+  }
 }
 
 function nextGeneration(state: RunState, session: SessionPart | undefined): DriveInput {
@@ -130,14 +141,14 @@ async function begin(performing: Performing, input: DriveInput): Promise<Moved> 
 
 async function start(performing: Performing, input: Extract<DriveInput, { type: 'start' }>): Promise<Moved> {
   const { parts, live } = performing;
-  const { hooks, name } = parts;
+  const { name } = parts;
   const { runId } = live;
   const { repairs, refused, messages, config = parts.config } = input;
   const begun = (given: readonly Message[]): Moved =>
     transition(undefined, { type: 'run-started', runId, config, messages: given, repairs });
   if (refused !== undefined) return instead(begun(messages), { type: 'broken', failure: refused });
-  if (live.isCancelled) return instead(begun(messages), { type: 'cancelled' });
-  if (!hooks.has('run-start')) return begun(messages);
+  if (live.isCancelled || input.isCancelled === true) return instead(begun(messages), { type: 'cancelled' });
+  if (!asksHooks(performing, 'run-start')) return begun(messages);
   try {
     const moment = { runId, agent: name, turn: 0, input: messages };
     const verdict = await askHooks(performing, { point: 'run-start' }, moment);

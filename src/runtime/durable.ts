@@ -24,6 +24,15 @@ export interface Durable {
   readonly restart: (state: Json) => never;
   /** Whether the next verb was answered in an earlier life of the run, so that whatever follows from it was told before. */
   readonly isReplaying?: () => boolean;
+  /** What was recorded where the next verb will stand. A program that has changed since asks it what it did there. */
+  readonly upcoming?: () => RecordedVerb | undefined;
+}
+
+/** A verb on record, as far as a program may want to know. */
+export interface RecordedVerb {
+  readonly type: 'call' | 'sleep' | 'wait';
+  readonly effect?: string;
+  readonly input?: Json;
 }
 
 export interface WaitOptions {

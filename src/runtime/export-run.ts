@@ -69,7 +69,7 @@ function asItCame(row: RunRow, events: readonly StoredEvent[]): WholeRun {
   const timeOf = (index: number): unknown => (Array.isArray(times) ? times[index] : undefined);
   const own = events.slice(0, -1).map((event, index) => {
     const atMs = timeOf(index);
-    const renamed = renameRun(event, row.runId, run.runId);
+    const renamed = renameRun(event, { from: row.runId, to: run.runId });
     return typeof atMs === 'number' ? { ...renamed, atMs } : renamed;
   });
   return { run, events: own };

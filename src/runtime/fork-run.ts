@@ -42,7 +42,7 @@ export async function forkRun(store: Store, { runId, seq, as }: ForkPlace): Prom
       for (const { content } of await readRunBlobs(store.blobs, runId, events))
         await store.blobs.put(content, name);
       const own = events.map((event) => {
-        const { type, body } = renameRun(event, runId, name);
+        const { type, body } = renameRun(event, { from: runId, to: name });
         return { type, body };
       });
       return [...own, toEvent({ type: 'forked', body: { from: runId, seq } })];

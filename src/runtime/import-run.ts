@@ -47,7 +47,7 @@ export async function importRun(
       const names = new Map<string, string>();
       for (const { hash, content } of blobs) names.set(hash, await store.blobs.put(content, runId));
       const own = events.map((event) => {
-        const { type, body } = renameBlobs(renameRun(event, run.runId, runId), names);
+        const { type, body } = renameBlobs(renameRun(event, { from: run.runId, to: runId }), names);
         return { type, body };
       });
       const body = { run, atMs: events.map(({ atMs }) => atMs) } as unknown as Json; // A row is JSON.

@@ -36,6 +36,8 @@ export interface KeptRun {
 export interface Keeping {
   readonly options: KeeperOptions;
   readonly runs: Map<string, KeptRun>;
+  /** Runs of which it is being written down that they begin. */
+  readonly beginning: Map<string, Promise<void>>;
   stopRenewing: Cancel | undefined;
 }
 

@@ -26,6 +26,8 @@ export interface LiveRun {
   readonly tokens: Set<string>;
   /** Intents of this turn that were written in this process. */
   readonly issued: Set<string>;
+  /** Hashes of results that were too long to be shown, and that the model may read on in. */
+  readonly spilled: Set<string>;
   /** What hooks are asked about, by point and place: it stays outside the journal. */
   readonly moments: Map<string, Moments[HookPoint]>;
   /** What hooks put in the place of what this turn would ask, for all of its attempts. */
@@ -35,6 +37,8 @@ export interface LiveRun {
   sessionId: string | undefined;
   /** What happens has happened before, in another life of the run: nobody is told of it again. */
   isQuiet: boolean;
+  /** Nothing has been done since it was taken from its record. */
+  isUntouched: boolean;
   isCancelled: boolean;
   /** It could not be written down that the run begins: this is what it would begin with. */
   unbegun: DriveInput | undefined;
@@ -62,6 +66,7 @@ export function createLiveRun(runId: string, maxConcurrentTools: number): LiveRu
     watchers: new Set(),
     tokens: new Set(),
     issued: new Set(),
+    spilled: new Set(),
     moments: new Map(),
     state: undefined,
     turn: undefined,
@@ -70,6 +75,7 @@ export function createLiveRun(runId: string, maxConcurrentTools: number): LiveRu
     session: undefined,
     sessionId: undefined,
     isQuiet: false,
+    isUntouched: false,
     isCancelled: false,
     unbegun: undefined,
     unsaved: undefined,

@@ -65,7 +65,14 @@ const events: { readonly [Type in RunEvent['type']]: Extract<RunEvent, { readonl
   },
   'storage-failed': { type: 'storage-failed', failure: createFailure('STORAGE_FULL', { message: 'PROMPT' }) },
   'storage-restored': { type: 'storage-restored' },
-  'history-compacted': { type: 'history-compacted', turn: 1, why: 'budget', strategy: 'window', tokensBefore: 9, tokensAfter: 3 },
+  'history-compacted': {
+    type: 'history-compacted',
+    turn: 1,
+    why: 'budget',
+    strategy: 'window',
+    tokensBefore: 9,
+    tokensAfter: 3,
+  },
   'messages-injected': {
     type: 'messages-injected',
     turn: 1,

@@ -185,7 +185,7 @@ export function whenKept<T>(generation: Generation, entry: JournalEntry, result:
 }
 
 /** Nothing more may happen in this generation, since it could not be written down. */
-export function stopUnrecorded(generation: Generation, cause: unknown): RerailError {
+function stopUnrecorded(generation: Generation, cause: unknown): RerailError {
   const { stop } = generation;
   if (stop?.type === 'unrecorded') return stop.error;
   const error = unrecordedError(classifyFailure(cause, 'storage'));

@@ -32,6 +32,8 @@ export function durableOf(generation: Generation): Durable {
     },
     restart: (state) => restart(generation, state),
     isReplaying: () => generation.next < generation.replayEnd,
+    upcoming: () =>
+      generation.next < generation.replayEnd ? generation.entries[generation.next] : undefined,
   };
 }
 

@@ -1,5 +1,6 @@
 import { unreachable } from '../base/assert.ts';
 import type { Action } from '../agent/action.ts';
+import type { HookPoint } from '../agent/hook.ts';
 import type {
   AttemptedCall,
   CompactionMade,
@@ -9,6 +10,7 @@ import type {
 } from '../agent/event.ts';
 import type { RunState } from '../agent/state.ts';
 import { defined } from '../base/defined.ts';
+import { isRecord } from '../base/json.ts';
 import type { Json } from '../base/json.ts';
 import type { AgentParts } from './agent-parts.ts';
 import { isOverBudget } from './compact-effect.ts';
@@ -17,13 +19,21 @@ import { afterModel, afterTools, aroundAsking, beforeModel, beforeTools } from '
 import { publish } from './live-run.ts';
 import type { LiveRun } from './live-run.ts';
 import type { ModelEffectInput, ModelEffectValue } from './model-effect.ts';
-import type { Intent, ToolEffectInput, ToolEffectValue } from './tool-effects.ts';
+import type { Intent } from './intent.ts';
+import type { ToolEffectInput, ToolEffectValue } from './tool-effects.ts';
 
 /** What an action needs to be performed. */
 export interface Performing {
   readonly parts: AgentParts;
   readonly live: LiveRun;
   readonly durable: Durable;
+}
+
+/** Whether hooks are asked here: as it was, where that is on record, whatever hooks the agent has now. */
+export function asksHooks({ parts, durable }: Performing, point: HookPoint): boolean {
+  const recorded = durable.upcoming?.();
+  if (recorded === undefined) return parts.hooks.has(point);
+  return recorded.effect === 'hook' && isRecord(recorded.input) && recorded.input['point'] === point;
 }
 
 type Work = Exclude<Action, { type: 'tell' | 'finish' | 'suspend' }>;
@@ -76,15 +86,17 @@ async function performCall(
   performing: Performing,
   { turn, isFirst, situation }: Extract<Action, { type: 'call-model' }>,
 ): Promise<MachineEvent> {
-  const { durable, parts, live } = performing;
+  const { durable, live } = performing;
   live.inputs = undefined;
   if (isFirst) {
-    live.tokens.clear();
-    live.issued.clear();
+    // To clear a set is to make it a new table, also where it is empty.
+    if (live.tokens.size > 0) live.tokens.clear();
+    if (live.issued.size > 0) live.issued.clear();
     live.changes = undefined;
   }
   if (isFirst && needsRoom(performing)) return performCompaction(performing, turn);
-  const before = isFirst && parts.hooks.has('before-model') ? await beforeModel(performing, turn) : undefined;
+  const before =
+    isFirst && asksHooks(performing, 'before-model') ? await beforeModel(performing, turn) : undefined;
   if (before?.event !== undefined) return before.event;
   if (before !== undefined) live.changes = before.changes;
   const input: ModelEffectInput = { turn, isFirst, situation };
@@ -95,12 +107,14 @@ async function performCall(
     injected === undefined && made === undefined
       ? { type: 'attempt-finished', step }
       : { type: 'attempt-finished', step, ...defined({ injected, made }) };
-  if (step.type === 'failure' || !parts.hooks.has('after-model')) return event;
+  if (step.type === 'failure' || !asksHooks(performing, 'after-model')) return event;
   return afterModel(performing, event);
 }
 
 /** Whether too little room is left for an answer, by the estimate. It is looked at once per call. */
-function needsRoom({ parts, live }: Performing): boolean {
+function needsRoom({ parts, live, durable }: Performing): boolean {
+  const recorded = durable.upcoming?.();
+  if (recorded !== undefined) return recorded.effect === 'compact';
   if (parts.context.budget === undefined) return false;
   const state = live.state as RunState; // Only a run that has begun calls a model.
   return state.phase.type === 'calling-model' && !state.phase.isCompacted && isOverBudget(parts, state);
@@ -120,9 +134,9 @@ type Calls = Extract<Action, { type: 'run-tools' }>['calls'];
 
 /** In rounds, so that every position in the journal is the same on a replay: hooks, intents, calls, hooks. */
 async function performTools(performing: Performing, calls: Calls): Promise<MachineEvent> {
-  const { parts, live, durable } = performing;
+  const { live, durable } = performing;
   const { turn } = live.state as RunState; // Tools belong to a turn.
-  const settled = parts.hooks.has('before-tool') ? await beforeTools(performing, calls) : noneSettled;
+  const settled = asksHooks(performing, 'before-tool') ? await beforeTools(performing, calls) : noneSettled;
   const running = settled.size === 0 ? calls : calls.filter(({ index }) => !settled.has(index));
   for (const { index, end } of settled.values()) {
     const attempt = calls.find((call) => call.index === index)?.attempt ?? 1;
@@ -131,14 +145,15 @@ async function performTools(performing: Performing, calls: Calls): Promise<Machi
   const once = onceCalls(performing, running);
   const intents = once.length === 0 ? noIntents : await writeIntents(performing, once);
   if ('broken' in intents) return intents.broken;
-  const outcomes = await Promise.all(
-    running.map(({ index, attempt }) => {
-      const intent = intents.get(index);
-      const input: ToolEffectInput =
-        intent === undefined ? { turn, index, attempt } : { turn, index, attempt, intent };
-      return performEffect(durable, 'tool', input);
-    }),
-  );
+  const call = ({ index, attempt }: Calls[number]): Promise<Read<ToolEffectValue>> => {
+    const intent = intents.get(index);
+    const input: ToolEffectInput =
+      intent === undefined ? { turn, index, attempt } : { turn, index, attempt, intent };
+    return performEffect(durable, 'tool', input);
+  };
+  const [only] = running;
+  const outcomes =
+    only !== undefined && running.length === 1 ? [await call(only)] : await Promise.all(running.map(call));
   let tookMs = 0;
   const ends: AttemptedCall[] = [...settled.values()];
   for (const [place, read] of outcomes.entries()) {
@@ -147,7 +162,7 @@ async function performTools(performing: Performing, calls: Calls): Promise<Machi
     tookMs = Math.max(tookMs, read.value.tookMs);
     ends.push({ index: running[place]?.index ?? 0, end, drawn });
   }
-  const final = parts.hooks.has('after-tool') ? await afterTools(performing, ends) : ends;
+  const final = asksHooks(performing, 'after-tool') ? await afterTools(performing, ends) : ends;
   return { type: 'tools-finished', ends: final, tookMs };
 }
 
@@ -199,7 +214,7 @@ async function performChecks(performing: Performing, indexes: readonly number[])
     tookMs = Math.max(tookMs, read.value.tookMs);
     found.push({ index: indexes[place] ?? 0, found: read.value.found });
   }
-  const told = performing.parts.hooks.has('after-tool') ? await afterChecks(performing, found) : found;
+  const told = asksHooks(performing, 'after-tool') ? await afterChecks(performing, found) : found;
   return { type: 'tools-verified', found: told, tookMs };
 }
 
@@ -223,11 +238,13 @@ async function performQuestion(
   { request }: Extract<Action, { type: 'ask-person' }>,
 ): Promise<MachineEvent> {
   const { parts, durable } = performing;
-  if (parts.hooks.has('approval')) {
+  if (asksHooks(performing, 'approval')) {
     const denied = await aroundAsking(performing, request);
     if (denied !== undefined) return denied;
   }
-  if (parts.approve === undefined) return { type: 'person-absent' };
+  const recorded = durable.upcoming?.();
+  const isAsked = recorded === undefined ? parts.approve !== undefined : recorded.effect === 'ask';
+  if (!isAsked) return { type: 'person-absent' };
   const read = await performEffect(durable, 'ask', { request });
   return 'broken' in read ? read.broken : { type: 'person-answered', ...read.value };
 }

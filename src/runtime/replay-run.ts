@@ -135,13 +135,13 @@ function stageOf({ runId, generation, input, facts, events }: StageParts): Repla
   const entries = events.flatMap(
     ({ type, body }) => (entryTypes.has(type) ? [body as unknown as JournalEntry] : []), // `foldRun` has looked at its position.
   );
-  const byPosition = new Map(entries.map((entry) => [entry.position, entry]));
-  let nextPosition = (): number => 0;
-  const parts = createReplayParts({ config, facts, nextEntry: () => byPosition.get(nextPosition()) });
-  const whole = input as unknown as DriveInput; // Written by the driver.
-  const options = { parts, runId, generation, input: whole, entries, isCancelled: isCancelledFrom(events) };
-  return createReplayStage(options, (stage) => {
-    nextPosition = () => stage.next;
+  return createReplayStage({
+    partsFor: (nextEntry) => createReplayParts({ config, facts, nextEntry }),
+    runId,
+    generation,
+    input: input as unknown as DriveInput, // Written by the driver.
+    entries,
+    isCancelled: isCancelledFrom(events),
   });
 }
 
@@ -195,7 +195,10 @@ function stepOf(stage: ReplayStage, event: StoredEvent, generation: number): Rep
 
 function usageOf(state: RunState | undefined): RunUsage {
   if (state === undefined) return { ...emptyLedger, toolCalls: 0, elapsedMs: 0 };
-  const { ledger, toolCalls, elapsedMs } = state;
+  const { phase, toolCalls } = state;
+  const calling = phase.type === 'waiting' ? phase.calling : phase;
+  // What the attempts of a call have used up joins the run's own account when the call is over.
+  const { ledger, elapsedMs } = calling.type === 'calling-model' ? calling.progress : state;
   return { ...ledger, toolCalls, elapsedMs };
 }
 

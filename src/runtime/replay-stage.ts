@@ -29,12 +29,11 @@ export interface ReplayStage {
   readonly give: (entry: JournalEntry) => Promise<void>;
   /** Somebody has asked for its end. */
   readonly cancel: (reason: string) => Promise<void>;
-  /** Whether it has come to its end, or to the beginning of the next generation. */
-  readonly isOver: () => boolean;
 }
 
 export interface StageOptions {
-  readonly parts: AgentParts;
+  /** Makes what the driver asks of an agent, by what the journal holds where its next verb would stand. */
+  readonly partsFor: (nextEntry: () => JournalEntry | undefined) => AgentParts;
   readonly runId: string;
   readonly generation: number;
   readonly input: DriveInput;
@@ -45,7 +44,7 @@ export interface StageOptions {
 }
 
 /** Builds what a generation is replayed on. */
-export function createReplayStage(options: StageOptions, watch: (stage: Staged) => void): ReplayStage {
+export function createReplayStage(options: StageOptions): ReplayStage {
   const { runId, isCancelled, entries } = options;
   const live = createLiveRun(runId, 1);
   live.isCancelled = isCancelled;
@@ -53,14 +52,13 @@ export function createReplayStage(options: StageOptions, watch: (stage: Staged) 
     options,
     live,
     answered: new Set(),
-    last: new Map(entries.flatMap((entry) => (isAnswer(entry) ? [[entry.position, entry]] : []))),
+    answers: new Set(entries.filter(isAnswer).map(({ position }) => position)),
     open: new Map(),
     next: 0,
     cancelReason: isCancelled ? 'its end was asked for before it began' : undefined,
     moved: createDeferred(),
     end: undefined,
   };
-  watch(stage);
   let told: RunEvent[] = [];
   live.watchers.add({ hear: (event) => void told.push(event), wantsDeltas: true });
   return {
@@ -73,18 +71,17 @@ export function createReplayStage(options: StageOptions, watch: (stage: Staged) 
     begin: () => begin(stage),
     give: (entry) => give(stage, entry),
     cancel: (reason) => cancel(stage, reason),
-    isOver: () => stage.end !== undefined,
   };
 }
 
 /** What is held of a generation while it is replayed. */
-export interface Staged {
+interface Staged {
   readonly options: StageOptions;
   readonly live: LiveRun;
   /** Positions that were given. */
   readonly answered: Set<number>;
-  /** What answers a verb, by its position. */
-  readonly last: ReadonlyMap<number, JournalEntry>;
+  /** Positions at which the journal holds an answer. */
+  readonly answers: ReadonlySet<number>;
   /** Verbs that wait for their entry. */
   readonly open: Map<number, OpenVerb>;
   next: number;
@@ -101,7 +98,9 @@ interface OpenVerb {
 }
 
 async function begin(stage: Staged): Promise<void> {
-  const { parts, input } = stage.options;
+  const { partsFor, input, entries } = stage.options;
+  const byPosition = new Map(entries.map((entry) => [entry.position, entry]));
+  const parts = partsFor(() => byPosition.get(stage.next));
   const { live } = stage;
   const end = (ended: { readonly thrown?: unknown }): void => {
     stage.end = ended;
@@ -131,9 +130,9 @@ async function settle(stage: Staged): Promise<void> {
 }
 
 /** Somebody wished the end, and nothing of what the driver waits for was written down after that. */
-function isBrokenOff({ cancelReason, open, last }: Staged): boolean {
+function isBrokenOff({ cancelReason, open, answers }: Staged): boolean {
   return (
-    cancelReason !== undefined && open.size > 0 && ![...open.keys()].some((position) => last.has(position))
+    cancelReason !== undefined && open.size > 0 && ![...open.keys()].some((position) => answers.has(position))
   );
 }
 
@@ -149,11 +148,8 @@ async function give(stage: Staged, entry: JournalEntry): Promise<void> {
   if (!isAnswer(entry)) return;
   stage.open.delete(position);
   stage.answered.add(position);
-  if (stage.open.size > 0) {
-    verb.answer(entry);
-    return;
-  }
-  stage.moved = createDeferred();
+  // Others are still to be answered: until then the driver stands still.
+  if (stage.open.size === 0) stage.moved = createDeferred();
   verb.answer(entry);
   await settle(stage);
 }

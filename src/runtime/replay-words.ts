@@ -81,6 +81,12 @@ const wordsByEffect: Readonly<Record<string, (call: Call) => string>> = {
       ? 'The model answered.'
       : `The model called ${count === 1 ? 'one tool' : `${count} tools`}.`;
   },
+  compact: ({ value }) => {
+    const strategy = at(value, ['made', 'compaction', 'strategy']);
+    return strategy === undefined
+      ? 'The conversation was too long, and nothing of it could be left out.'
+      : `The conversation was made shorter: ${shown(strategy)}.`;
+  },
   intend: () => 'It was written down that calls follow which must not happen twice.',
   tool: ({ value }) =>
     `The tool ${quoted(at(value, ['end', 'name']))} ended: ${shown(at(value, ['end', 'type']))}.`,

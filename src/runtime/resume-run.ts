@@ -1,12 +1,20 @@
 import type { RunOutcome } from '../agent/run-outcome.ts';
-import { isRecord } from '../base/json.ts';
 import type { Json } from '../base/json.ts';
 import { configError } from '../errors/config-error.ts';
 import { createFailure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import type { RunRow } from '../model/store.ts';
 import type { DriveInput, ResumePayload } from './drive.ts';
-import { driverVersion, endRun, forget, joinRun, obeySignal, reopen, unknownRun } from './held-runs.ts';
+import {
+  bareFailure,
+  driverVersion,
+  endRun,
+  forget,
+  joinRun,
+  obeySignal,
+  reopen,
+  unknownRun,
+} from './held-runs.ts';
 import type { HeldRuns } from './held-runs.ts';
 import { createLiveRun, publish } from './live-run.ts';
 import type { LiveRun } from './live-run.ts';
@@ -120,7 +128,10 @@ async function resumeStored(
     throw error;
   }
   obeySignal(held, live, options.signal);
-  return live.outcome.promise;
+  const outcome = await live.outcome.promise;
+  // What was parked in the middle of a question asks it again; the answer to it is here.
+  const isAsking = row.status === 'parked' && outcome.type === 'suspended' && live.isUntouched;
+  return isAsking && options.answer !== undefined ? resumeRun(held, runId, options) : outcome;
 }
 
 function checkAgent({ parts }: HeldRuns, { runId, agent }: RunRow): void {
@@ -141,11 +152,14 @@ export async function loadRun(held: HeldRuns, live: LiveRun, options?: ResumeOpt
   const { row, snapshot } = taken;
   checkAgent(held, row);
   live.sessionId = row.sessionId;
+  live.isUntouched = true;
   const hasEnded = row.status === 'completed' || row.status === 'stopped';
   if (!hasEnded) await showChanges(held, live, taken);
   if (row.status === 'running' || row.status === 'suspended' || row.status === 'parked')
     return engine.adopt(snapshot);
-  const outcome = await replayEnd(held, live, taken);
+  const { endFailure } = taken;
+  const outcome =
+    endFailure === undefined ? await replayEnd(held, live, taken) : bareFailure(held, live, endFailure);
   if (hasEnded || options === undefined) {
     await keeper.release(runId);
     return endRun(held, live, outcome);
@@ -206,12 +220,5 @@ function heldElsewhere(runId: string, untilMs: number): RerailError {
       hint: 'Wait for that process, or stop it: its lease then runs out by itself.',
       context: { runId, untilMs },
     }),
-  );
-}
-
-/** Whether a thrown value says that another process carries the run. */
-export function isHeldElsewhere(error: unknown): boolean {
-  return (
-    RerailError.isInstance(error) && isRecord(error.failure.context) && 'untilMs' in error.failure.context
   );
 }

@@ -1,8 +1,9 @@
 import { classifyFailure } from '../errors/classify-failure.ts';
+import type { Failure } from '../errors/failure.ts';
 import type { Addition, RowChange, RunRow, Store } from '../model/store.ts';
 import { factsThatDiffer } from './agent-facts.ts';
 import { signalsTakenBy } from './journal.ts';
-import type { JournalEntry, RunSnapshot } from './journal.ts';
+import type { JournalEntry, RunEnd, RunSnapshot } from './journal.ts';
 import { keepInput, readInput } from './kept-input.ts';
 import { freshRun, hold, stopRenewing, write } from './kept-runs.ts';
 import type { KeeperOptions, Keeping } from './kept-runs.ts';
@@ -34,27 +35,39 @@ export type Taken =
       readonly snapshot: RunSnapshot;
       /** What has changed in the agent since the run was begun. */
       readonly differences: readonly string[];
+      /** What broke it, where it ended without an outcome of its own. */
+      readonly endFailure?: Failure;
     }
   | { readonly type: 'held'; readonly untilMs: number }
   | { readonly type: 'unknown' };
 
 /** A keeper with no runs yet. */
 export function createRunKeeper(options: KeeperOptions): RunKeeper {
-  const held: Keeping = { options, runs: new Map(), stopRenewing: undefined };
+  const held: Keeping = { options, runs: new Map(), beginning: new Map(), stopRenewing: undefined };
   const { store } = options;
   return {
     store,
     recorder: {
-      begin: (run) => begin(held, run),
+      begin: (run) => {
+        const beginning = begin(held, run);
+        const settled = beginning.then(
+          () => void held.beginning.delete(run.runId),
+          () => void held.beginning.delete(run.runId), // Whoever began it is told.
+        );
+        held.beginning.set(run.runId, settled);
+        return beginning;
+      },
       keep: (runId, entry) => {
         const took = signalsTakenBy(entry);
         const events = [toEvent({ type: entry.type, body: entry })];
         const row = isTakenUp(entry) ? { row: goesOnAgain } : {};
         return write(held, runId, took.length === 0 ? { events, ...row } : { events, took, ...row });
       },
-      cancel: (runId, reason) =>
-        write(held, runId, { events: [toEvent({ type: 'cancelled', body: { reason } })] }),
-      end: (runId, end) => finish(held, runId, end.type === 'broken' ? 'failed' : undefined),
+      cancel: async (runId, reason) => {
+        await held.beginning.get(runId);
+        await write(held, runId, { events: [toEvent({ type: 'cancelled', body: { reason } })] });
+      },
+      end: (runId, end) => finish(held, runId, end),
       signal: async (runId, signal) => {
         if (held.runs.get(runId)?.lease === undefined) return 'added'; // It is not on record.
         const kept = await store.runs.signal(runId, signal);
@@ -62,13 +75,11 @@ export function createRunKeeper(options: KeeperOptions): RunKeeper {
       },
     },
     take: (runId) => take(held, runId),
-    suspend: async (runId, event, row) => {
-      await write(held, runId, {
+    suspend: (runId, event, row) =>
+      writeLast(held, runId, {
         events: [toEvent(event)],
         row: { ...row, status: 'suspended', crashes: 0 },
-      });
-      await release(held, runId);
-    },
+      }),
     describe: (runId, row) => {
       const run = held.runs.get(runId);
       if (run !== undefined) run.row = row;
@@ -125,14 +136,28 @@ async function begin(held: Keeping, run: BeginningRun): Promise<void> {
 /** The store knows a run of this name that is not carried here. Never leaves the runtime. */
 export const existsError = new Error('A run of this name is on record already');
 
-async function finish(held: Keeping, runId: string, status: 'failed' | undefined): Promise<void> {
+async function finish(held: Keeping, runId: string, end: RunEnd): Promise<void> {
   const row = held.runs.get(runId)?.row ?? {};
-  const ended = row.status ?? status ?? 'failed';
-  await write(held, runId, {
-    events: [toEvent({ type: 'ended', body: { status: ended } })],
-    row: { ...row, status: ended },
+  const status = end.type === 'broken' ? 'failed' : (row.status ?? 'failed');
+  const body = end.type === 'broken' ? { status, failure: end.failure } : { status };
+  const code = end.type === 'broken' ? { code: end.failure.code } : {};
+  await writeLast(held, runId, {
+    events: [toEvent({ type: 'ended', body })],
+    row: { ...row, ...code, status },
   });
-  await release(held, runId);
+}
+
+/** Writes and gives the run back. Both are asked for at once: a store that gathers what it is asked for writes them together. */
+async function writeLast(held: Keeping, runId: string, addition: Addition): Promise<void> {
+  // What could not be written before goes first, one by one, and by the same lease.
+  if (held.runs.get(runId)?.failure !== undefined) {
+    await write(held, runId, addition);
+    return release(held, runId);
+  }
+  const written = write(held, runId, addition);
+  const released = release(held, runId);
+  await written;
+  await released;
 }
 
 async function release(held: Keeping, runId: string): Promise<void> {
@@ -166,7 +191,8 @@ async function take(held: Keeping, runId: string): Promise<Taken> {
       await write(held, runId, { events: [event], row: { crashes } });
     }
     const snapshot = await obeyCancel(held, { ...folded.snapshot, input });
-    return { type: 'taken', row, snapshot, differences };
+    const { endFailure } = folded;
+    return { type: 'taken', row, snapshot, differences, ...(endFailure === undefined ? {} : { endFailure }) };
   } catch (error) {
     held.runs.delete(runId);
     // What is wrong with the run is what must be told; the lease ends by itself if it cannot be given back.

@@ -71,7 +71,8 @@ function executeChecked(call: ToolCall, check: InputCheck): Performed | PromiseL
 function encodeValue(call: ToolCall, value: unknown): Performed | Promise<Performed> {
   const marker = markerOf(value);
   if (marker !== undefined) return { type: 'marked', marker };
-  const bounds = { maxCharacters: call.run.tool.maxResultCharacters };
+  const { maxSpilledCharacters = 0 } = call.options;
+  const bounds = { maxCharacters: Math.max(call.run.tool.maxResultCharacters, maxSpilledCharacters) };
   if (!isAsyncIterable(value)) return { type: 'encoded', encoding: encodeResult(value, bounds) };
   const isOver = (): boolean => call.interruption !== undefined;
   return collectStream(value, { ...bounds, isOver }).then((encoding) => ({ type: 'encoded', encoding }));

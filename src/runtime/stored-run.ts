@@ -1,6 +1,7 @@
 import { isRecord } from '../base/json.ts';
 import type { Json } from '../base/json.ts';
 import { createFailure } from '../errors/failure.ts';
+import type { Failure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import type { NewEvent, StoredEvent, StoredSignal } from '../model/store.ts';
 import type { AgentFacts } from './agent-facts.ts';
@@ -16,7 +17,7 @@ export type RecordedEvent =
   | { readonly type: 'cancelled'; readonly body: { readonly reason: string } }
   /** It waits outside the process. */
   | { readonly type: 'suspended'; readonly body: { readonly reason: string; readonly request?: Json } }
-  | { readonly type: 'ended'; readonly body: { readonly status: string } }
+  | { readonly type: 'ended'; readonly body: { readonly status: string; readonly failure?: Failure } }
   /** Its owner vanished, and another one carries it on. */
   | { readonly type: 'taken-over'; readonly body: { readonly crashes: number } }
   /** It is taken up with other code than it was begun with. */
@@ -42,6 +43,7 @@ export interface FoldedRun {
   readonly facts: unknown;
   /** Entries since the run was last taken over: whether it got anywhere. */
   readonly entriesSinceTaken: number;
+  readonly endFailure?: Failure;
 }
 
 const entryTypes: ReadonlySet<string> = new Set<JournalEntry['type']>(['call', 'sleep', 'wait']);
@@ -58,14 +60,15 @@ export function foldRun(
   const entries: (JournalEntry | undefined)[] = [];
   let { cancelReason } = began;
   let entriesSinceTaken = 0;
+  let endFailure: Failure | undefined;
   for (const event of events) {
     if (entryTypes.has(event.type)) {
       if (!isEntry(event.body)) throw unreadable(runId, event, 'it has no position');
       entries[event.body.position] = event.body;
       entriesSinceTaken += 1;
-    } else if (event.type === 'cancelled' && isRecord(event.body))
-      cancelReason = String(event.body['reason']);
+    } else if (event.type === 'cancelled') cancelReason = reasonIn(event.body);
     else if (event.type === 'taken-over') entriesSinceTaken = 0;
+    else if (event.type === 'ended') endFailure = failureIn(event.body);
   }
   const { version, generation, input, facts } = began;
   const snapshot: RunSnapshot = {
@@ -78,7 +81,18 @@ export function foldRun(
     signalIds: [],
     ...(cancelReason === undefined ? {} : { cancelReason }),
   };
-  return { snapshot, facts, entriesSinceTaken };
+  const folded = { snapshot, facts, entriesSinceTaken };
+  return endFailure === undefined ? folded : { ...folded, endFailure };
+}
+
+function reasonIn(body: Json): string {
+  const reason = isRecord(body) ? body['reason'] : undefined;
+  return typeof reason === 'string' ? reason : 'somebody wished it';
+}
+
+function failureIn(body: Json): Failure | undefined {
+  const failure = isRecord(body) ? body['failure'] : undefined;
+  return isRecord(failure) ? (failure as unknown as Failure) : undefined; // Written by `finish`, and its hash was checked.
 }
 
 function isBegan(body: unknown): body is Began {

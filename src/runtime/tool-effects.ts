@@ -2,12 +2,11 @@ import type { AttemptedCall, VerifiedCall } from '../agent/event.ts';
 import type { RunEvent } from '../agent/run-event.ts';
 import type { CallState, ReadyCall, RunState } from '../agent/state.ts';
 import type { ToolEnd } from '../agent/tool-call.ts';
-import { onAbort } from '../base/abort.ts';
-import type { Clock } from '../base/clock.ts';
 import { hashText } from '../base/hash.ts';
 import type { Json } from '../base/json.ts';
 import { createFailure } from '../errors/failure.ts';
 import { renderFailure } from '../errors/render-failure.ts';
+import type { Store } from '../model/store.ts';
 import type { Tool } from '../model/tool.ts';
 import { addLedgers } from '../resilience/ledger.ts';
 import type { Ledger } from '../resilience/ledger.ts';
@@ -16,9 +15,12 @@ import { assist } from './assist.ts';
 import { watchBackground } from './background.ts';
 import type { BackgroundReport } from './background.ts';
 import type { EffectContext, EffectEnd } from './durable.ts';
+import { foreignIntent, issueIntent, outlive, useToken } from './intent.ts';
+import type { Intent } from './intent.ts';
 import { publish } from './live-run.ts';
 import type { LiveRun } from './live-run.ts';
 import { runTool, verifyTool } from './run-tool.ts';
+import { spillEnd } from './spill-result-end.ts';
 import type { ToolRun, ToolRunOptions } from './run-tool.ts';
 
 /** Which call is meant, by its place in the turn. */
@@ -28,13 +30,6 @@ export interface ToolEffectInput {
   readonly attempt: number;
   /** Of the intent, for a call that must not happen twice. */
   readonly intent?: Intent;
-}
-
-/** Written down before a call that must not happen twice: whoever holds the token may make it, until the deadline. */
-export interface Intent {
-  readonly token: string;
-  /** Milliseconds since 1970. */
-  readonly deadlineMs: number;
 }
 
 /** What the journal holds of one attempt at a call. */
@@ -52,17 +47,12 @@ export interface ToolEffects {
 /** Work in the background that reports when it is done. */
 export type Report = (live: LiveRun, report: BackgroundReport) => void;
 
-// An intent outlives the tool's own time by this, for clocks do not agree to the second.
-const intentMarginMs = 5000;
-
 /** The effects of one agent's tools. */
 export function createToolEffects(parts: AgentParts, onBackground: Report): ToolEffects {
   const { clock, newId } = parts;
   return {
     intend: (live, { timeoutMs }) => {
-      const intent: Intent = { token: newId(), deadlineMs: clock.wallMs() + timeoutMs + intentMarginMs };
-      live.issued.add(intent.token);
-      return done(intent);
+      return done(issueIntent(live, { token: newId(), nowMs: clock.wallMs(), timeoutMs }));
     },
     run: async (live, input, context) => {
       const call = callAt(live, input.index);
@@ -73,7 +63,8 @@ export function createToolEffects(parts: AgentParts, onBackground: Report): Tool
       }
       const startMs = clock.monotonicMs();
       const working: Working = { call, tool, input, context, onBackground, spent: undefined, works: 0 };
-      const ended = await runHeld(parts, live, working);
+      const ran = await runHeld(parts, live, working);
+      const ended = parts.store === undefined ? ran : await keepLong(parts.store, live, { end: ran, tool });
       const end = working.spent === undefined ? ended : { ...ended, charge: working.spent };
       const { turn, attempt } = input;
       if (live.watchers.size > 0)
@@ -94,6 +85,31 @@ export function createToolEffects(parts: AgentParts, onBackground: Report): Tool
   };
 }
 
+/** The longest result that is kept whole. To encode a larger one would hold up everybody else. */
+const maxSpilledCharacters = 1_000_000;
+
+/** What is too long to be shown is kept by the store, and the model can read on in it. */
+async function keepLong(
+  { blobs }: Store,
+  live: LiveRun,
+  { end, tool }: { readonly end: ToolEnd; readonly tool: Tool },
+): Promise<ToolEnd> {
+  const { runId, spilled } = live;
+  const { end: shown, failure } = await spillEnd(end, {
+    blobs: {
+      put: async (content, owner) => {
+        const hash = await blobs.put(content, owner);
+        spilled.add(hash);
+        return hash;
+      },
+    },
+    runId,
+    maxCharacters: tool.maxResultCharacters,
+  });
+  if (failure !== undefined) publish(live, { type: 'storage-failed', failure });
+  return shown;
+}
+
 function done(value: object): EffectEnd {
   return { type: 'done', value: value as Json }; // Ends, intents and findings are JSON by their types.
 }
@@ -110,55 +126,6 @@ function callAt(live: LiveRun, index: number): ReadyCall {
 
 function toolOf({ registry }: AgentParts, { name }: ReadyCall): Tool {
   return registry.get(name) as Tool; // Prepared calls are of tools that exist.
-}
-
-/** A token is good once, until its deadline, and for whoever wrote the intent: another life of the run may have used it. */
-function useToken({ tokens, issued }: LiveRun, { token, deadlineMs }: Intent, wallMs: number): boolean {
-  const [own = ''] = token.split(':');
-  if (!issued.has(own) || tokens.has(token) || wallMs > deadlineMs) return false;
-  tokens.add(token);
-  return true;
-}
-
-interface Outliving {
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-  readonly tool: Tool;
-}
-
-/** Whoever wrote the intent may still be at it. What a check finds counts only after his time is over. */
-async function outlive({ deadlineMs }: Intent, { clock, signal, tool }: Outliving): Promise<void> {
-  // A wall clock that was set back must not make this longer than the intent could ever be.
-  const leftMs = Math.min(deadlineMs - clock.wallMs(), tool.timeoutMs + intentMarginMs);
-  if (leftMs <= 0 || signal.aborted) return;
-  await new Promise<void>((resolve) => {
-    const stopTimer = clock.after(leftMs, () => {
-      stopListening();
-      resolve();
-    });
-    const stopListening = onAbort(signal, () => {
-      stopTimer();
-      resolve();
-    });
-  });
-}
-
-function foreignIntent({ callId, name }: ReadyCall): ToolEnd {
-  const failure = createFailure('UNKNOWN_OUTCOME', {
-    origin: 'tool',
-    message: `The call of "${name}" was begun elsewhere, and its end was not seen`,
-    sideEffect: 'possible',
-    context: { tool: name },
-  });
-  return {
-    callId,
-    name,
-    type: 'unknown',
-    content: renderFailure(failure, 'model'),
-    failure,
-    resultHash: 'unknown',
-    durationMs: 0,
-  };
 }
 
 interface Working {
@@ -254,6 +221,7 @@ function optionsOf(parts: AgentParts, live: LiveRun, working: Working): ToolRunO
   const { callId, name } = call;
   const { turn } = input;
   return {
+    ...(parts.store === undefined ? undefined : { maxSpilledCharacters }),
     clock: parts.clock,
     signal: context.signal,
     onProgress: (progress) => publish(live, { type: 'tool-progress', turn, callId, name, ...progress }),

@@ -26,6 +26,8 @@ export interface ToolRunOptions {
   /** Rejects with a `RerailError`. */
   readonly assist: (prompt: string, schema: Schema | undefined, signal: AbortSignal) => Promise<Assisted>;
   readonly onBackground: (label: string, work: Promise<unknown>) => void;
+  /** A result may be so much longer than what the model is shown: the store keeps it whole. */
+  readonly maxSpilledCharacters?: number;
 }
 
 export interface ToolProgress {

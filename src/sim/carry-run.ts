@@ -2,7 +2,6 @@ import type { RunOutcome } from '../agent/run-outcome.ts';
 import type { Json } from '../base/json.ts';
 import type { Failure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
-import { findHistoryProblems } from '../model/check-history.ts';
 import { answerOf, startProcess } from './start-process.ts';
 import { sendPlanned } from './sim-sendings.ts';
 import { reach } from './sim-process.ts';
@@ -17,15 +16,21 @@ const maxLives = 30;
 const maxSteps = 30;
 const pauseMs = 1000;
 
+/** A run that has ended, and the process that saw its end. */
+export interface Carried {
+  readonly outcome: RunOutcome;
+  readonly process: SimProcess;
+}
+
 /** Carries the run of a world to its end, through as many processes as it takes. Nothing where it does not end. */
-export async function carryRun(world: World): Promise<RunOutcome | undefined> {
+export async function carryRun(world: World): Promise<Carried | undefined> {
   for (let life = 0; life < maxLives; life += 1) {
     const process = startProcess(world);
     const ended = await live(process);
     // What a dead process had in hand comes to nothing before another one begins.
     await world.clock.settle();
     retire(process);
-    if (ended !== undefined) return ended;
+    if (ended !== undefined) return { outcome: ended, process };
     if (world.problems.length > 0) return undefined;
   }
   report(world, 'never-ends', `The run has not ended after ${maxLives} processes`);
@@ -147,34 +152,6 @@ async function afterSuspension(
   turnRecord(world, world.model.turn).starts += 1;
   if (resumeAt === undefined) return goOn;
   return pause(process, Math.max(1, resumeAt - world.clock.wallMs()));
-}
-
-/** Somebody was told this outcome: from now on it must be found again. */
-export function noteOutcome(world: World, outcome: RunOutcome): void {
-  const { promised } = world;
-  tell(world, `outcome: ${outcome.type} ${'reason' in outcome ? outcome.reason : ''}`);
-  const [problem] = findHistoryProblems(outcome.messages);
-  if (problem !== undefined) report(world, 'history-invalid', `In the messages of the outcome: ${problem}`);
-  if (outcome.type !== 'suspended') {
-    if (promised.outcome !== undefined && !isSameOutcome(promised.outcome, outcome))
-      report(world, 'acknowledged-lost', `The run was told to be ${promised.outcome.type}, then ${outcome.type}`);
-    promised.outcome = outcome;
-    return;
-  }
-  // The disk could not be asked: that says nothing of the run itself.
-  if (outcome.reason === 'storage') return;
-  if (promised.outcome !== undefined)
-    report(world, 'acknowledged-lost', `The run was told to be ${promised.outcome.type}, then suspended`);
-  const id = outcome.request?.id;
-  if (id !== undefined && promised.answers.has(id))
-    report(world, 'acknowledged-lost', `The answer to ${id} was on record, and somebody is asked again`);
-}
-
-/** The same end, whether or not it could be written down at once. */
-export function isSameOutcome(one: RunOutcome, other: RunOutcome): boolean {
-  const { unsaved: _one, ...left } = one;
-  const { unsaved: _other, ...right } = other;
-  return JSON.stringify(left) === JSON.stringify(right);
 }
 
 /** A process has ended: what it sent to models and did not put on record was cut off, and something did that. */

@@ -8,9 +8,11 @@ export const invariants = {
   'key-changed': 'A call keeps its idempotency key, and shares it with no other',
   'gate-opened': 'What needs a yes runs only after one',
   'never-ends': 'Every run ends, in few lives and little time',
-  'ledger-wrong': 'Every attempt at a model is counted once, and there are no more of them than the policy allows',
+  'ledger-wrong':
+    'Every attempt at a model is counted once, and there are no more of them than the policy allows',
   'history-invalid': 'Every conversation that a model is sent is one that providers take',
-  'end-changed': 'A run that has ended stays as it is: its record leads to the same end without model and tools',
+  'end-changed':
+    'A run that has ended stays as it is: its record leads to the same end without model and tools',
   'dead-acted': 'A process that has died does nothing more',
   unexpected: 'Nothing rejects but for what was done to it',
 } as const satisfies Record<string, string>;

@@ -21,6 +21,7 @@ export interface Plan {
   /** The store knows at once that a process is dead; else its leases must run out. */
   readonly isDeathSeen: boolean;
   readonly models: number;
+  readonly maxTurns: number;
   readonly inDoubt: 'ask' | 'tell';
   readonly goesOnAfterFailure: boolean;
   readonly sendings: readonly Sending[];
@@ -79,12 +80,13 @@ export function planRun(seed: number): Plan {
     features,
     turns: planTurns(draw, features),
     focus: { point, visit: draw.pick([1, 1, 1, 2, 3]) },
-    crashShare: isWild ? 0.06 : 0.006,
+    crashShare: isWild ? 0.06 : 0.004,
     maxCrashes: isWild ? 4 : 2,
-    faultShare: draw.happens(0.25) ? 0.06 : 0,
+    faultShare: draw.happens(0.2) ? 0.06 : 0,
     maxFaults: 3,
     isDeathSeen: draw.happens(0.8),
     models: draw.pick([1, 1, 1, 2]),
+    maxTurns: draw.happens(0.06) ? 1 : 20,
     inDoubt: draw.pick(['ask', 'ask', 'tell'] as const),
     goesOnAfterFailure: features.has('failure') || draw.happens(0.5),
     sendings: planSendings(draw, features),
@@ -107,8 +109,8 @@ const shares: Readonly<Record<Feature, number>> = {
   message: 0.12,
   cancel: 0.05,
   session: 0.1,
-  worker: 0.15,
-  crashes: 0.25,
+  worker: 0.12,
+  crashes: 0.12,
 };
 
 interface Draw {
@@ -135,7 +137,11 @@ function planTurns(draw: Draw, features: ReadonlySet<Feature>): readonly Planned
     const calls = names.map((name, index) => planCall(draw, features, { turn: turns.length, index, name }));
     turns.push({ faults: planFaults(draw, features), delayMs: draw.pick([0, 0, 300]), calls });
   }
-  const last: PlannedTurn = { faults: planFaults(draw, features), delayMs: draw.pick([0, 0, 300]), calls: [] };
+  const last: PlannedTurn = {
+    faults: planFaults(draw, features),
+    delayMs: draw.pick([0, 0, 300]),
+    calls: [],
+  };
   return withNeeded([...turns, last], features, draw);
 }
 
@@ -184,7 +190,8 @@ function withNeeded(
   const added: ModelFault[] = [];
   if (features.has('retry')) added.push('rate-limited');
   if (features.has('long-wait')) added.push('long-wait');
-  if (features.has('failure')) added.push('overloaded', 'overloaded', 'overloaded', 'overloaded', 'overloaded');
+  if (features.has('failure'))
+    added.push('overloaded', 'overloaded', 'overloaded', 'overloaded', 'overloaded');
   if (added.length === 0) return turns;
   return turns.map((turn, index) => (index === at ? { ...turn, faults: [...turn.faults, ...added] } : turn));
 }

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
 import { createTimers } from '../testing/timers.ts';
 
@@ -14,25 +13,30 @@ export interface SimClock extends Clock {
 export function createSimClock(): SimClock {
   const timers = createTimers();
   const startWallMs = Date.UTC(2026, 0, 1);
-  const settle = (): Promise<void> => setImmediate();
   return {
     wallMs: () => startWallMs + timers.nowMs(),
     monotonicMs: timers.nowMs,
     after: (delayMs, callback) => timers.add(Math.max(0, delayMs), callback),
-    settle,
-    runUntil: async (isDone, maxMs) => {
-      const endMs = timers.nowMs() + maxMs;
-      // Bounded by the time: every timer is due at some moment, and those that set themselves again have a delay.
-      while (true) {
-        await settle();
-        if (isDone()) return 'done';
-        if (timers.size() === 0) return 'stuck';
-        if (timers.nextMs() > endMs) {
-          timers.moveTo(endMs);
-          return 'late';
-        }
-        timers.fireNext();
-      }
-    },
+    settle: () =>
+      new Promise((resolve) => {
+        setImmediate(resolve);
+      }),
+    runUntil: (isDone, maxMs) =>
+      new Promise((resolve) => {
+        const endMs = timers.nowMs() + maxMs;
+        // One turn of the event loop settles every chain of promises. Bounded by the time: every timer is due at some moment.
+        const step = (): void => {
+          if (isDone()) return resolve('done');
+          if (timers.size() === 0) return resolve('stuck');
+          if (timers.nextMs() > endMs) {
+            timers.moveTo(endMs);
+            return resolve('late');
+          }
+          timers.fireNext();
+          setImmediate(step);
+          return undefined;
+        };
+        setImmediate(step);
+      }),
   };
 }

@@ -61,7 +61,10 @@ async function answer(
   const planned: PlannedTurn = turns[Math.min(turn, turns.length - 1)] ?? lastTurn;
   if (planned.delayMs > 0 && !(await wait(process.clock, planned.delayMs, options.signal))) return cancelled;
   const response = nextResponse(process, request, { turn, planned });
-  tell(world, `${name} answers: ${response.type === 'failure' ? response.failure.code : response.result.text}`);
+  tell(
+    world,
+    `${name} answers: ${response.type === 'failure' ? response.failure.code : response.result.text}`,
+  );
   return reach(process, 'after model call') ? never() : response;
 }
 
@@ -79,7 +82,8 @@ function checkRequest(process: SimProcess, { messages }: ModelRequest): void {
   if (promised.isCancelled)
     report(world, 'acknowledged-lost', 'A model was asked after it was on record that the run is cancelled');
   const [problem] = findHistoryProblems(messages);
-  if (problem !== undefined) report(world, 'history-invalid', `In the conversation of turn ${turn}: ${problem}`);
+  if (problem !== undefined)
+    report(world, 'history-invalid', `In the conversation of turn ${turn}: ${problem}`);
 }
 
 /** Waits by the clock. False where nobody wants to wait any more. */
@@ -114,14 +118,12 @@ function nextResponse({ world }: SimProcess, request: ModelRequest, { turn, plan
   }
   // A last turn at a limit has no tools.
   if (planned.calls.length === 0 || request.tools === undefined) return spoken(request.messages);
-  const calls = planned.calls.map(
-    ({ callId, tool }): AssistantPart => ({
-      type: 'tool-call',
-      callId,
-      name: tool,
-      argumentsText: JSON.stringify({ call: callId }),
-    }),
-  );
+  const calls = planned.calls.map(({ callId, tool }): AssistantPart => ({
+    type: 'tool-call',
+    callId,
+    name: tool,
+    argumentsText: JSON.stringify({ call: callId }),
+  }));
   return success([...(turn === 0 ? [{ type: 'text' as const, text: 'Let me see.' }] : []), ...calls]);
 }
 
@@ -149,7 +151,12 @@ const longWaitMs = 120_000;
 
 function faultResponse(fault: ModelFault): ModelResponse {
   if (fault === 'broken-stream') {
-    const partial: PartialResult = { content: [{ type: 'text', text: half }], text: half, toolCalls: [], usage };
+    const partial: PartialResult = {
+      content: [{ type: 'text', text: half }],
+      text: half,
+      toolCalls: [],
+      usage,
+    };
     return failed('STREAM_INTERRUPTED', { phase: 'body' }, partial);
   }
   if (fault === 'overloaded') return failed('OVERLOADED', { phase: 'headers' });

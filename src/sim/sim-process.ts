@@ -3,7 +3,7 @@ import type { Store } from '../model/store.ts';
 import type { Agent } from '../runtime/create-agent.ts';
 import type { MemoryStore } from '../testing/memory-store.ts';
 import type { CrashPoint } from './crash-points.ts';
-import { tell } from './world.ts';
+import { report, tell } from './world.ts';
 import type { World } from './world.ts';
 
 /** One process: it lives until it is killed, and then does nothing more. */
@@ -62,8 +62,13 @@ export function kill(process: SimProcess): void {
 
 /** Comes to a point at which the process may die. Gives whether it is dead: then nothing more of it may happen. */
 export function reach(process: SimProcess, point: CrashPoint): boolean {
-  if (process.isDead) return true;
   const { world } = process;
+  if (process.isDead) {
+    // What it had in hand when it died comes to nothing; from the next process on there is nothing left of it.
+    if (world.lives > process.life)
+      report(world, 'dead-acted', `Process ${process.life} is dead and came to: ${point}`);
+    return true;
+  }
   const { plan, visits, hits } = world;
   if (world.isOver) return false;
   const visit = (visits.get(point) ?? 0) + 1;

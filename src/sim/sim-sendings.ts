@@ -17,13 +17,17 @@ export function sendPlanned(process: SimProcess, when: Sending['when']): void {
     void agent.cancel(runId, 'enough').catch(() => undefined);
     return;
   }
-  const text = `By the way: ${when} ${world.lives}`;
-  void agent.inject(runId, text).then(
-    () => {
-      if (process.isDead) return;
-      tell(world, 'the message is acknowledged');
-      world.promised.messages.push(text);
-    },
-    () => undefined, // As above.
-  );
+  void inject(process, `By the way: ${when} ${world.lives}`);
+}
+
+async function inject(process: SimProcess, text: string): Promise<void> {
+  const { world, agent } = process;
+  try {
+    await agent?.inject(world.plan.runId, text);
+  } catch {
+    return; // Refused where the store failed, or where the run has ended: nobody was promised anything.
+  }
+  if (process.isDead) return;
+  tell(world, 'the message is acknowledged');
+  world.promised.messages.push(text);
 }

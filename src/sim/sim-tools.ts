@@ -73,7 +73,11 @@ async function execute(process: SimProcess, context: ToolContext): Promise<unkno
   record.effects += 1;
   tell(world, `${planned.tool} ${callId} has taken effect`);
   if (effect === 'once' && record.effects > 1)
-    report(world, 'once-twice', `The call ${callId} of "${planned.tool}" has taken effect ${record.effects} times`);
+    report(
+      world,
+      'once-twice',
+      `The call ${callId} of "${planned.tool}" has taken effect ${record.effects} times`,
+    );
   if (reach(process, `after ${step}`)) return never();
   sendPlanned(process, 'tool');
   if (planned.hangs && record.executions === 1) return never();
@@ -95,10 +99,15 @@ function checkExecution(world: World, { planned, record, context }: Execution): 
   if (world.promised.isCancelled)
     report(world, 'acknowledged-lost', `${call} was begun after it was on record that the run is cancelled`);
   if (record.ended.has(attempt))
-    report(world, 'finished-again', `${call} has a result of attempt ${attempt} on record, and was made again`);
+    report(
+      world,
+      'finished-again',
+      `${call} has a result of attempt ${attempt} on record, and was made again`,
+    );
   if (effect === 'once' && record.executions > 0 && !record.isCleared)
     report(world, 'once-twice', `${call} was made again, and nobody had found out that it did not happen`);
-  if (asks === true && !record.isApproved) report(world, 'gate-opened', `${call} was made, and nobody had said yes`);
+  if (asks === true && !record.isApproved)
+    report(world, 'gate-opened', `${call} was made, and nobody had said yes`);
   checkKey(world, { record, call, idempotencyKey });
 }
 

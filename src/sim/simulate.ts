@@ -30,10 +30,10 @@ export interface SimulateOptions {
 /** One run with all its processes. The same seed gives the same run. */
 export async function simulateRun(seed: number, options: SimulateOptions = {}): Promise<SimulatedRun> {
   const world = createWorld(planRun(seed), options);
-  const outcome = await carryRun(world);
-  if (outcome !== undefined && world.problems.length === 0) await checkRun(world, outcome);
+  const carried = await carryRun(world);
+  if (carried !== undefined && world.problems.length === 0) await checkRun(world, carried);
   const { problems, hits, lives, faults, trace = [] } = world;
-  return { seed, problems, hits, lives, faults, end: outcome?.type ?? 'open', trace };
+  return { seed, problems, hits, lives, faults, end: carried?.outcome.type ?? 'open', trace };
 }
 
 /** Which seeds: both ends included. */

@@ -17,7 +17,11 @@ import type { World } from './world.ts';
 export function startProcess(world: World): SimProcess {
   const { plan, sabotage } = world;
   const process = beginProcess(world);
-  const about: SabotagedProcess = { life: process.life, isDead: () => process.isDead };
+  const about: SabotagedProcess = {
+    life: process.life,
+    clock: process.clock,
+    isDead: () => process.isDead,
+  };
   const models = Array.from({ length: plan.models }, (_, index) => {
     const model = simModel(process, index);
     return sabotage.model?.(model, about) ?? model;
@@ -33,6 +37,7 @@ export function startProcess(world: World): SimProcess {
     clock: process.clock,
     random: plan.random,
     gates: createGates({ clock: process.clock }),
+    limits: { maxTurns: plan.maxTurns },
     policy: { inDoubt: plan.inDoubt, retry: { maxAttempts } },
     callbacks: plan.features.has('callback')
       ? { onApproval: (request) => answerInside(process, request) }
@@ -55,7 +60,8 @@ function answerInside(process: SimProcess, request: PersonRequest): Json | Promi
 export function answerOf(world: World, request: PersonRequest): Json {
   const { id } = request;
   if (request.type === 'mend') return { id, approved: true };
-  const callId = isRecord(request.input) ? String(request.input['call']) : '';
+  const call = isRecord(request.input) ? request.input['call'] : undefined;
+  const callId = typeof call === 'string' ? call : '';
   if (request.type === 'approval') return { id, approved: decide(world, callId) };
   const { happened } = findOut(world, callId);
   return happened === 'unknown' ? { id, type: 'unknown' } : { id, happened };

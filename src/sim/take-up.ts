@@ -3,7 +3,7 @@ import type { Json } from '../base/json.ts';
 import type { RunRow } from '../model/store.ts';
 import { createWorker } from '../runtime/create-worker.ts';
 import type { Worker } from '../runtime/create-worker.ts';
-import { noteOutcome } from './carry-run.ts';
+import { noteOutcome } from './note-told.ts';
 import type { SimProcess } from './sim-process.ts';
 import { tell } from './world.ts';
 
@@ -31,17 +31,23 @@ const pollMs = 10_000;
 export async function takeUp(process: SimProcess, wish: Wish): Promise<Told> {
   const { world, agent } = process;
   const { runId, features } = world.plan;
-  const row = await world.store.runs.find(runId);
-  const options = wish.answer === undefined ? {} : { answer: wish.answer };
   if (agent === undefined) return { type: 'died' };
-  if (row === undefined && world.promised.outcome === undefined) return begin(process);
-  const isByWorker = features.has('worker') && Object.keys(wish).length === 0 && canWorkerTake(row);
-  if (isByWorker) return takeUpByWorker(process);
+  const options = wish.answer === undefined ? {} : { answer: wish.answer };
+  // Whoever has a wish of his own knows how the run stands.
+  if (Object.keys(wish).length > 0) return resume(process, agent.resume(runId, options));
+  const isNew = process.life === 1 && !process.hasBegun;
+  const row = isNew ? undefined : await world.store.runs.find(runId);
+  if (row === undefined) return begin(process);
+  if (features.has('worker') && canWorkerTake(row)) return takeUpByWorker(process);
   // Of a run that has ended otherwise than well, `resume` goes on with it; `run` only finds its end again.
-  if (wish.goesOn !== true && (row?.status === 'failed' || row?.status === 'cancelled'))
+  if (row.status === 'failed' || row.status === 'cancelled')
     return hear(process, agent.run(input, { runId }));
-  tell(world, 'somebody resumes the run');
-  return hear(process, agent.resume(runId, options));
+  return resume(process, agent.resume(runId));
+}
+
+function resume(process: SimProcess, resumed: Promise<RunOutcome>): Promise<Told> {
+  tell(process.world, 'somebody resumes the run');
+  return hear(process, resumed);
 }
 
 const input = 'Do what is planned.';
@@ -61,28 +67,35 @@ function begin(process: SimProcess): Promise<Told> {
 }
 
 /** A worker takes what was interrupted and what is due; it asks nobody anything. */
-function canWorkerTake(row: RunRow | undefined): boolean {
-  if (row?.status === 'suspended') return row.reason === 'long-wait';
-  return row?.status === 'running';
+function canWorkerTake({ status, reason }: RunRow): boolean {
+  return status === 'running' || (status === 'suspended' && reason === 'long-wait');
 }
 
 /** Waits for what becomes of it, as long as the process lives. */
 async function hear(process: SimProcess, promise: Promise<RunOutcome>): Promise<Told> {
   const { world } = process;
   let told: Told | undefined;
-  promise.then(
-    (outcome) => {
-      if (process.isDead) return;
-      noteOutcome(world, outcome);
-      told = { type: 'outcome', outcome };
-    },
-    (error: unknown) => {
-      told = { type: 'rejected', error };
-    },
-  );
+  void listen(promise, (heard) => {
+    if (process.isDead) return;
+    if (heard.type === 'outcome') noteOutcome(world, heard.outcome);
+    told = heard;
+  });
   const why = await world.clock.runUntil(() => process.isDead || told !== undefined, maxMs);
   if (process.isDead) return { type: 'died' };
   return told ?? { type: 'open', why };
+}
+
+/** What becomes of a promise, told once. Never rejects. */
+export async function listen(
+  promise: Promise<RunOutcome>,
+  tellHeard: (heard: Extract<Told, { type: 'outcome' | 'rejected' }>) => void,
+): Promise<void> {
+  try {
+    const outcome = await promise;
+    tellHeard({ type: 'outcome', outcome });
+  } catch (error) {
+    tellHeard({ type: 'rejected', error });
+  }
 }
 
 async function takeUpByWorker(process: SimProcess): Promise<Told> {
@@ -114,8 +127,10 @@ async function takeUpByWorker(process: SimProcess): Promise<Told> {
 
 async function stopWorker({ world }: SimProcess, worker: Worker): Promise<void> {
   let isStopped = false;
-  void worker.stop().then(() => {
+  const stop = async (): Promise<void> => {
+    await worker.stop();
     isStopped = true;
-  });
+  };
+  void stop();
   await world.clock.runUntil(() => isStopped, maxMs);
 }

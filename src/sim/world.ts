@@ -137,7 +137,10 @@ export function callRecord({ calls }: World, callId: string): CallRecord {
 }
 
 /** What is known of the attempts at a model in one turn. */
-export function turnRecord({ model }: World, turn: number): { requests: number; cut: number; starts: number } {
+export function turnRecord(
+  { model }: World,
+  turn: number,
+): { requests: number; cut: number; starts: number } {
   const known = model.turns.get(turn);
   if (known !== undefined) return known;
   const record = { requests: 0, cut: 0, starts: 1 };

@@ -127,6 +127,28 @@ describe('forkRun()', () => {
     expect(await world.clock.runUntil(agent.resume(fork))).toMatchObject({ text: 'Paid again.' });
   });
 
+  it('of a run that was being cancelled ends cancelled, whatever had been written by then', async () => {
+    const world = createWorld();
+    const deaf = tool({
+      name: 'look',
+      description: 'Looks and never comes back.',
+      input: anyInput,
+      effect: 'read',
+      execute: () => new Promise(() => undefined),
+    });
+    const agent = world.agent([call('look', { at: 1 }, { at: 2 }, { at: 3 })], { tools: [deaf] });
+    world.clock.after(50, () => void agent.cancel(runId));
+    await world.run(agent);
+    const types = (await world.store.runs.events(runId)).map(({ type }) => type);
+    expect(types).toEqual(['began', 'call', 'cancelled', 'call', 'call', 'call', 'ended']);
+    for (let seq = 3; seq < types.length; seq += 1) {
+      const fork = await forkRun(world.store, { runId, seq });
+      const outcome = await world.clock.runUntil(world.agent([], { tools: [deaf] }).resume(fork));
+      expect(outcome.type).toBe('cancelled');
+      expect((await stepsOf(world.store, fork)).at(-1)?.outcome).toEqual(outcome);
+    }
+  });
+
   it('goes on in a later generation of a long run, which outlives the run itself', async () => {
     const long = scenarios.filter(({ name }) => name === 'long-run');
     const [lived] = await Promise.all(long.map(({ live }) => live()));

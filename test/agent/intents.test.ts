@@ -36,7 +36,10 @@ async function carry(
     },
   });
   const model = scriptedModel([{ toolCalls: [{ name: 'pay' }] }, 'Paid.']);
-  const parts = resolveAgent({ model, tools: [pay] }, () => undefined);
+  const parts = resolveAgent(
+    { model, tools: [pay] },
+    { onHookFailed: () => undefined, canRead: () => false },
+  );
   const live = createLiveRun('run', 8);
   const effects = createAgentEffects(parts, { liveOf: () => live, onBackground: () => undefined });
   const steps: string[] = [];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createAgent, tool } from '../../src/index.ts';
-import type { Agent, AgentOptions, RerailError, RunEvent, RunOutcome } from '../../src/index.ts';
+import { createAgent, exportRun, importRun, tool } from '../../src/index.ts';
+import type { Agent, AgentOptions, Hook, RerailError, RunEvent, RunOutcome } from '../../src/index.ts';
 import { createFailure } from '../../src/errors/index.ts';
 import { memoryStore } from '../../src/testing/memory-store.ts';
 import type { MemoryStore } from '../../src/testing/memory-store.ts';
@@ -350,6 +350,62 @@ describe('a run that somebody else has a say in', () => {
   });
 });
 
+describe('what nearly did not happen', () => {
+  it('is cancelled before it began, and is found as that', async () => {
+    const world = createWorld();
+    const signal = AbortSignal.abort();
+    const first = world.live(['Hello.']);
+    const outcome = await world.clock.runUntil(first.agent.run('Hello', { runId: 'r1', signal }));
+    expect(outcome).toMatchObject({ type: 'cancelled' });
+    const again = await world.clock.runUntil(world.live([]).agent.run('Hello', { runId: 'r1' }));
+    expect(again).toMatchObject({ type: 'cancelled' });
+  });
+
+  it('is cancelled while it is being written down that it begins', async () => {
+    const world = createWorld();
+    const first = world.live([{ delayMs: 60_000, text: 'Late.' }]);
+    const running = first.agent.run('Hello', { runId: 'r1' });
+    void first.agent.cancel('r1');
+    expect(await world.clock.runUntil(running)).toMatchObject({ type: 'cancelled' });
+    const again = await world.clock.runUntil(world.live([]).agent.run('Hello', { runId: 'r1' }));
+    expect(again).toMatchObject({ type: 'cancelled' });
+  });
+
+  it('goes on with other hooks and another budget than it was begun with', async () => {
+    const world = createWorld();
+    const pay = payTool('once', undefined, 'ask');
+    const heard: string[] = [];
+    const hooks: readonly Hook[] = [
+      {
+        name: 'before',
+        kind: 'guardrail',
+        on: {
+          'before-model': () => void heard.push('asked'),
+        },
+      },
+    ];
+    const first = world.live(script, { tools: [pay.tool], hooks });
+    await world.clock.runUntil(first.agent.run('Pay', { runId: 'r1' }));
+    const second = world.live(script, { tools: [pay.tool], context: { maxTokens: 100, reserveTokens: 10 } });
+    const outcome = await world.clock.runUntil(second.agent.resume('r1', { answer: true }));
+    expect(outcome).toMatchObject({ type: 'completed' });
+    expect(heard).toEqual(['asked']);
+  });
+
+  it('is answered after it was parked in the middle of its question', async () => {
+    const world = createWorld();
+    const pay = payTool('once', undefined, 'ask');
+    await world.clock.runUntil(world.live(script, { tools: [pay.tool] }).agent.run('Pay', { runId: 'r1' }));
+    const text = await exportRun(world.store, 'r1');
+    await importRun(world.store, text, { as: 'r2' });
+    const outcome = await world.clock.runUntil(
+      world.live(script, { tools: [pay.tool] }).agent.resume('r2', { answer: true }),
+    );
+    expect(outcome).toMatchObject({ type: 'completed' });
+    expect(pay.executions).toBe(1);
+  });
+});
+
 describe('a long run', () => {
   it('goes on over generations, and its record does not grow with their number squared', async () => {
     const world = createWorld();
@@ -423,6 +479,47 @@ describe('a session', () => {
     expect(await agent.run('Hello', { sessionId: 's1' })).toMatchObject({
       type: 'failed',
       failure: { code: 'CONFIG_ERROR' },
+    });
+  });
+});
+
+describe('a result that is too long to be shown', () => {
+  it('is kept whole, and the model reads on in it, but not in those of other runs', async () => {
+    const world = createWorld();
+    const long = Array.from({ length: 20_000 }, (_, line) => `line ${line}`).join('\n');
+    const book = tool({
+      name: 'book',
+      description: 'Gives a book.',
+      input: { type: 'object', properties: {} },
+      effect: 'read',
+      maxResultCharacters: 5000,
+      execute: () => long,
+    });
+    const refIn = (text: string): string => /result_[\w-]+/u.exec(text)?.[0] ?? 'none';
+    let seen = '';
+    const play: ScriptStep = ({ messages }) => {
+      const last = JSON.stringify(messages.at(-1));
+      if (last.includes('line 15000')) return 'Found.';
+      if (!last.includes('result_')) return { toolCalls: [{ name: 'book' }] };
+      seen = refIn(last);
+      return { toolCalls: [{ name: 'read_result', arguments: { ref: seen, find: 'line 15000' } }] };
+    };
+    const life = world.live([play, play, play], { tools: [book] });
+    const outcome = await world.clock.runUntil(life.agent.run('Find it', { runId: 'r1' }));
+    expect(outcome).toMatchObject({ type: 'completed', text: 'Found.' });
+    const events = await world.store.runs.events('r1');
+    expect(Math.max(...events.map(({ body }) => JSON.stringify(body).length))).toBeLessThan(20_000);
+    const other = world.live(
+      [
+        { toolCalls: [{ name: 'read_result', arguments: { ref: seen } }] },
+        ({ messages }) => JSON.stringify(messages.at(-1)),
+      ],
+      { tools: [book] },
+    );
+    const denied = await world.clock.runUntil(other.agent.run('Read it', { runId: 'r2' }));
+    expect(denied).toMatchObject({
+      type: 'completed',
+      text: expect.not.stringContaining('line 1') as string,
     });
   });
 });

@@ -286,6 +286,35 @@ async function toolFailures(): Promise<Lived> {
   return world.run(world.agent(script, { tools: [flaky] }));
 }
 
+/** A conversation that outgrows the window, before it is sent. */
+async function compacted(): Promise<Lived> {
+  const world = createWorld();
+  const wordy = tool({
+    name: 'look',
+    description: 'Looks, and tells at length.',
+    input: anyInput,
+    effect: 'read',
+    execute: (input) => `${JSON.stringify(input)}: ${'and so on '.repeat(150)}`,
+  });
+  const script = [...Array.from({ length: 6 }, (_, at) => call('look', { at })), 'Done.'];
+  const context = { maxTokens: 2000, reserveTokens: 200 };
+  return world.run(world.agent(script, { tools: [wordy], context }));
+}
+
+/** A provider that refuses a conversation as too long. */
+async function overflow(): Promise<Lived> {
+  const world = createWorld();
+  const script: readonly ScriptStep[] = [
+    call('look', { at: 1 }),
+    call('look', { at: 2 }),
+    call('look', { at: 3 }),
+    call('look', { at: 4 }),
+    { failure: 'CONTEXT_LENGTH_EXCEEDED' },
+    'It fits now.',
+  ];
+  return world.run(world.agent(script, { tools: [look()] }));
+}
+
 export const scenarios: readonly Scenario[] = [
   { name: 'plain-answer', live: plainAnswer },
   { name: 'parallel-tools', live: parallelTools },
@@ -312,4 +341,6 @@ export const scenarios: readonly Scenario[] = [
   { name: 'rejected', live: rejected },
   { name: 'injected', live: injected },
   { name: 'tool-failures', live: toolFailures },
+  { name: 'compacted', live: compacted },
+  { name: 'overflow', live: overflow },
 ];

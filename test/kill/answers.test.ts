@@ -36,7 +36,9 @@ function setScene(): Scene {
         },
       });
       const model = scriptedModel(({ messages }) =>
-        messages.some(({ role }) => role === 'tool') ? 'Paid.' : { toolCalls: [{ name: 'pay', arguments: {} }] },
+        messages.some(({ role }) => role === 'tool')
+          ? 'Paid.'
+          : { toolCalls: [{ name: 'pay', arguments: {} }] },
       );
       return createAgent({ name: 'clerk', model, tools: [pay], clock, store });
     },

@@ -24,10 +24,11 @@ export type Deed =
   | { readonly type: 'resume'; readonly runId: string }
   /** Until it is stopped by a signal, or has nothing more to do. */
   | { readonly type: 'work'; readonly until: 'signal' | 'idle' }
-  /** Takes the space back that the tool `fill` has taken. */
-  | { readonly type: 'empty' };
+  /** Gives the space back that the tool `fill` has taken. */
+  | { readonly type: 'empty' }
+  | { readonly type: 'wait-to-go-on' };
 
-const given = readGiven<CaseGiven>();
+const given = readGiven() as CaseGiven; // Of our own test.
 const store: Store = sqlite(given.database);
 const ledger: Ledger = openLedger(given.ledger, () => undefined);
 const filler = path.join(path.dirname(given.database), 'filler');
@@ -58,7 +59,14 @@ async function perform(deed: Deed): Promise<void> {
       return work(deed.until);
     case 'empty':
       return rmSync(filler);
+    case 'wait-to-go-on':
+      return goOn();
   }
+}
+
+/** Until whoever watches says so. */
+async function goOn(): Promise<void> {
+  while (!existsSync(`${given.ledger}.go`)) await sleep(10);
 }
 
 async function tell(runId: string, outcome: Promise<RunOutcome>): Promise<void> {
@@ -86,6 +94,7 @@ async function work(until: 'signal' | 'idle'): Promise<void> {
 
 /** Tools that do to their process what tools do at night. */
 function createHardTools(): readonly Tool[] {
+  let isFilled = false;
   const make = (name: string, execute: () => unknown): Tool =>
     tool({
       name,
@@ -94,19 +103,18 @@ function createHardTools(): readonly Tool[] {
       effect: 'read',
       execute: async () => {
         say({ kind: 'reached', name });
-        await execute();
-        return `${name} is over`;
+        return (await execute()) ?? `${name} is over`;
       },
     });
   return [
-    make('hold', async () => {
-      while (!existsSync(`${given.ledger}.go`)) await sleep(10);
-    }),
+    make('hold', goOn),
     make('die', () => process.kill(process.pid, 'SIGKILL')),
     make('abort', () => process.abort()),
     make('fill', () => {
-      for (const size of [65_536, 4096, 1]) fillWith(size);
+      if (!isFilled) for (const size of [65_536, 4096, 1]) fillWith(size);
+      isFilled = true;
     }),
+    make('bulk', () => 'x'.repeat(30_000)),
   ];
 }
 

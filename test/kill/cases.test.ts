@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -73,7 +73,9 @@ function effectsOf(tool: string): number {
   return readLedger(ledger).filter((line) => line.kind === 'effect' && line.tool === tool).length;
 }
 
-async function look(runId: string): Promise<{ readonly row: RunRow | undefined; readonly checked: StoreCheck }> {
+async function look(
+  runId: string,
+): Promise<{ readonly row: RunRow | undefined; readonly checked: StoreCheck }> {
   const store = sqlite(database);
   try {
     return { row: await store.runs.find(runId), checked: await store.check() };
@@ -149,23 +151,34 @@ describe('SIGTERM to a worker', () => {
 });
 
 describe('a run that kills its process', () => {
-  it.each(['die', 'abort'])('by "%s" is parked after the second time, and the others complete', async (deed) => {
-    const runs = { poison: [[deed]], r1: [['look'], ['pay'], ['note']], r2: [['note', 'look'], ['pay']] };
-    const first = live([{ type: 'run', runs }]);
-    await first.ended;
-    const second = live([{ type: 'work', until: 'idle' }]);
-    await second.ended;
-    expect([first, second].map(({ said }) => said.some(over))).toEqual([false, false]);
-    const third = live([{ type: 'work', until: 'idle' }]);
-    await third.until(over);
-    expect(third.said.some(reached(deed))).toBe(false);
-    const { row, checked } = await look('poison');
-    expect(row).toMatchObject({ status: 'parked', crashes: 2 });
-    const others = await Promise.all(['r1', 'r2'].map(async (runId) => (await look(runId)).row?.status));
-    expect(others).toEqual(['completed', 'completed']);
-    expect(checked.problems).toEqual([]);
-    expect(effectsOf('pay')).toBe(2);
-  });
+  it.each(['die', 'abort'])(
+    'by "%s" is parked after the second time, and the others complete',
+    async (deed) => {
+      const first = live([{ type: 'run', runs: { poison: [[deed]], r1: [['hold'], ['pay'], ['note']] } }]);
+      await first.ended;
+      letGoOn();
+      // The second one has the other run done before it dies.
+      const second = live([
+        { type: 'resume', runId: 'r1' },
+        { type: 'work', until: 'idle' },
+      ]);
+      await second.ended;
+      expect([first, second].map(({ said }) => said.some(over))).toEqual([false, false]);
+      expect([first, second].map(({ said }) => said.filter(reached(deed)).length)).toEqual([1, 1]);
+      const third = live([
+        { type: 'work', until: 'idle' },
+        { type: 'run', runs: { r2: [['look'], ['pay']] } },
+      ]);
+      await third.until(over);
+      expect(third.said.some(reached(deed))).toBe(false);
+      const { row, checked } = await look('poison');
+      expect(row).toMatchObject({ status: 'parked', crashes: 2 });
+      const others = await Promise.all(['r1', 'r2'].map(async (runId) => (await look(runId)).row?.status));
+      expect(others).toEqual(['completed', 'completed']);
+      expect(checked.problems).toEqual([]);
+      expect(effectsOf('pay')).toBe(2);
+    },
+  );
 });
 
 describe('a database that is deleted under a run', () => {
@@ -183,7 +196,55 @@ describe('a database that is deleted under a run', () => {
   });
 });
 
-const inNamespace = ['unshare', '-rm'];
+// A file system of its own, and a bound on the size of files, need rights and tools that not every machine has.
+const mountHere = 'mount -t tmpfs -o size=1m tmpfs "$0" && exec "$@"';
 const canMount =
-  spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', os.tmpdir()], { stdio: 'ignore' }).status === 0;
-const limited = ['prlimit', '--fsize=200000:unlimited'];
+  spawnSync('unshare', ['-rm', 'sh', '-c', mountHere, os.tmpdir(), 'true'], { stdio: 'ignore' }).status === 0;
+const canLimit = spawnSync('prlimit', ['--fsize=1000:', 'true'], { stdio: 'ignore' }).status === 0;
+
+describe('a disk that is full in the middle of a run', () => {
+  it('can be had on this machine, or this is said', () => {
+    const missing =
+      'NOT TESTED: a full disk. This machine lets us neither mount a small one nor bound the size of files.';
+    if (!canMount && !canLimit) process.stderr.write(`\n${missing}\n`);
+    expect(canMount || canLimit || process.platform !== 'linux' || process.getuid?.() !== 0).toBe(true);
+  });
+
+  it.runIf(canMount)(
+    'suspends it before anything more is done, and it goes on when there is space',
+    async () => {
+      const disk = path.join(folder, 'disk');
+      mkdirSync(disk);
+      const prefix = ['unshare', '-rm', 'sh', '-c', mountHere, disk];
+      const runs = { r1: [['look'], ['fill'], ['pay'], ['note']] };
+      const deeds: readonly Deed[] = [
+        { type: 'run', runs },
+        { type: 'empty' },
+        { type: 'resume', runId: 'r1' },
+      ];
+      const life = live(deeds, { prefix, database: path.join(disk, 'runs.db') });
+      await life.until(over);
+      expect(life.said.filter(({ kind }) => kind === 'outcome' || kind === 'refused')).toMatchObject([
+        { outcome: { type: 'suspended', reason: 'storage', failure: { code: 'STORAGE_FULL' } } },
+        { outcome: completed },
+      ]);
+      expect([effectsOf('pay'), effectsOf('note')]).toEqual([1, 1]);
+    },
+  );
+
+  it.runIf(canLimit)('as a bound on the size of files has it, suspends it just the same', async () => {
+    const runs = { r1: [...Array.from({ length: 20 }, () => ['bulk']), ['pay'], ['note']] };
+    const life = live([{ type: 'run', runs }, { type: 'wait-to-go-on' }, { type: 'resume', runId: 'r1' }], {
+      prefix: ['prlimit', '--fsize=300000:'],
+    });
+    const { outcome } = await life.until(ofRun('outcome', 'r1'));
+    expect(outcome).toMatchObject({ type: 'suspended', reason: 'storage', failure: { origin: 'storage' } });
+    expect(effectsOf('pay')).toBe(0);
+    expect(spawnSync('prlimit', ['--pid', String(life.pid), '--fsize=unlimited:']).status).toBe(0);
+    letGoOn();
+    await life.until(over);
+    expect(life.said.filter(ofRun('outcome', 'r1')).at(-1)).toMatchObject({ outcome: completed });
+    expect([effectsOf('pay'), effectsOf('note')]).toEqual([1, 1]);
+    expect((await look('r1')).checked.problems).toEqual([]);
+  });
+});

@@ -43,10 +43,10 @@ function nextStep(ledger: Ledger, messages: readonly Message[]): ScriptEntry {
   const results: Record<string, string> = {};
   for (const message of messages) {
     if (message.role !== 'tool') continue;
-    for (const part of message.content) results[part.callId] = JSON.stringify(part.content);
+    for (const part of message.content) results[part.callId] = JSON.stringify(part.content).slice(0, 200);
   }
   const step = messages.filter(({ role }) => role === 'assistant').length;
-  ledger.add({ kind: 'asked', runId, step, results });
+  ledger.add({ kind: 'asked', runId, plan, step, results });
   const names = plan[step];
   if (names === undefined) return `Done: ${Object.keys(results).length} calls.`;
   return {

@@ -10,6 +10,8 @@ export type LedgerLine =
   | {
       readonly kind: 'asked';
       readonly runId: string;
+      /** The tools of each step. */
+      readonly plan: readonly (readonly string[])[];
       readonly step: number;
       readonly results: Readonly<Record<string, string>>;
     };

@@ -35,7 +35,7 @@ export interface LifeOptions {
 /** Starts a program with one argument, as JSON. */
 export function startLife(file: string, given: object, options: LifeOptions = {}): Life {
   const { maxMs = 60_000, prefix = [], onSaid } = options;
-  const [command = process.execPath, ...rest] = [...prefix, process.execPath, file, JSON.stringify(given)];
+  const [command, ...rest] = [...prefix, process.execPath, file, JSON.stringify(given)];
   const env = { ...process.env, NODE_OPTIONS: undefined, FORCE_COLOR: undefined, NO_COLOR: undefined };
   const child = spawn(command, rest, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const said: Said[] = [];
@@ -49,7 +49,9 @@ export function startLife(file: string, given: object, options: LifeOptions = {}
     child.on('close', (exitCode, signal) => {
       clearTimeout(overdue);
       const end = { exitCode, signal, err };
-      const why = new Error(`The process ended first: ${JSON.stringify(end)} ${JSON.stringify(said.slice(-5))}`);
+      const why = new Error(
+        `The process ended first: ${JSON.stringify(end)} ${JSON.stringify(said.slice(-5))}`,
+      );
       for (const { reject: giveUp } of waiting) giveUp(why);
       resolve(end);
     });

@@ -1,5 +1,3 @@
-import { plans } from './clerk.ts';
-import type { Plan } from './clerk.ts';
 import { callOf } from './ledger.ts';
 import type { LedgerLine } from './ledger.ts';
 import type { Said } from './life.ts';
@@ -12,7 +10,7 @@ export function findProblems({ said, ledger }: Storm): readonly string[] {
     ...findLost(said),
     ...findAskedAgain(said),
     ...findDoubled(ledger),
-    ...findWorkUndone(ledger, said),
+    ...findUndone(ledger, said),
   ];
 }
 
@@ -29,7 +27,8 @@ function findLost(said: readonly Said[]): readonly string[] {
       problems.push(`lost: the outcome of run ${runId} is another one now`);
   }
   for (const { runId, type, status } of finals.values()) {
-    if (type !== 'completed' || status !== 'completed') problems.push(`run ${String(runId)} is ${String(status)}`);
+    if (type !== 'completed' || status !== 'completed')
+      problems.push(`run ${String(runId)} is ${String(status)}`);
   }
   if (checked === undefined) return [...problems, 'nobody has checked the store'];
   const found = checked['problems'] as readonly unknown[];
@@ -58,7 +57,8 @@ function findDoubled(ledger: readonly LedgerLine[]): readonly string[] {
   for (const line of ledger) {
     const { runId } = line;
     if (line.kind === 'asked') {
-      if (line.step <= (latestStep.get(runId) ?? -1)) problems.push(`model step again: ${runId}/${line.step}`);
+      if (line.step <= (latestStep.get(runId) ?? -1))
+        problems.push(`model step again: ${runId}/${line.step}`);
       for (const [callId, result] of Object.entries(line.results)) {
         const call = callOf({ runId, callId });
         if ((seen.get(call) ?? result) !== result) problems.push(`another result: ${call}`);
@@ -80,35 +80,31 @@ function findDoubled(ledger: readonly LedgerLine[]): readonly string[] {
 }
 
 /** Every call of a completed run has happened, but those that were not allowed: they have not. */
-function findWorkUndone(ledger: readonly LedgerLine[], said: readonly Said[]): readonly string[] {
-  const steps = new Map<string, Set<string>>();
-  const happened = new Map<string, string>();
+function findUndone(ledger: readonly LedgerLine[], said: readonly Said[]): readonly string[] {
+  const happened = new Set<string>();
+  const results = new Map<string, Readonly<Record<string, string>>>();
   for (const line of ledger) {
-    if (line.kind === 'effect') happened.set(callOf(line), line.tool);
-    if (line.kind === 'asked') {
-      const shown = steps.get(line.runId) ?? new Set();
-      for (const callId of Object.keys(line.results)) shown.add(callId);
-      steps.set(line.runId, shown);
-    }
+    if (line.kind === 'effect') happened.add(callOf(line));
+    if (line.kind === 'asked') results.set(line.runId, line.results);
   }
-  const problems: string[] = [];
-  for (const { kind, runId } of said as readonly Record<string, string>[]) {
-    if (kind !== 'final' || runId === undefined) continue;
-    const shown = [...(steps.get(runId) ?? [])].toSorted();
-    const plan = plans.find((one) => callIdsOf(one).toSorted().join() === shown.join() && fits(one));
-    if (plan === undefined) problems.push(`work undone: ${runId} was shown ${shown.join()}`);
-    function fits(one: Plan): boolean {
-      return one.every((names, step) =>
-        names.every((name, index) => {
-          const tool = happened.get(callOf({ runId: runId ?? '', callId: `${step}.${index}` }));
-          return tool === (name === 'burn' ? undefined : name);
-        }),
-      );
-    }
-  }
-  return problems;
+  const finals = said.filter(({ kind }) => kind === 'final').map(({ runId }) => String(runId));
+  return finals.flatMap((runId) => {
+    const shown = results.get(runId) ?? {};
+    const planned = Object.entries(planOf(runId, ledger));
+    return planned.flatMap(([callId, tool]) => {
+      const call = callOf({ runId, callId });
+      if (shown[callId] === undefined) return [`undone: ${tool} ${call} has no result`];
+      if (happened.has(call) === (tool !== 'burn')) return [];
+      return [`undone: ${tool} ${call} has the result ${shown[callId]}`];
+    });
+  });
 }
 
-function callIdsOf(plan: Plan): readonly string[] {
-  return plan.flatMap((names, step) => names.map((_name, index) => `${step}.${index}`));
+/** The tools of a run by their calls. */
+function planOf(runId: string, ledger: readonly LedgerLine[]): Readonly<Record<string, string>> {
+  const first = ledger.find((line) => line.kind === 'asked' && line.runId === runId);
+  const plan = first?.kind === 'asked' ? first.plan : [];
+  return Object.fromEntries(
+    plan.flatMap((names, step) => names.map((name, index) => [`${step}.${index}`, name])),
+  );
 }

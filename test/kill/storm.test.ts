@@ -17,6 +17,70 @@ beforeAll(async () => {
 });
 afterAll(() => program.remove());
 
+const receipt = { runId: 'r', tool: 'pay', callId: '0.0', key: 'k', kind: 'effect', receipt: '1' } as const;
+const asked = { kind: 'asked', runId: 'r', plan: [['pay']] } as const;
+const sound: Storm = {
+  kills: 1,
+  ledger: [{ ...asked, step: 0, results: {} }, receipt, { ...asked, step: 1, results: { '0.0': '1' } }],
+  said: [
+    { kind: 'started', runId: 'r' },
+    { kind: 'outcome', runId: 'r', digest: 'd' },
+    { kind: 'final', runId: 'r', status: 'completed', type: 'completed', digest: 'd' },
+    { kind: 'checked', problems: [] },
+  ],
+};
+
+/** The sound one, with something more. */
+function and({ said = [], ledger = [] }: Partial<Storm>): Storm {
+  return { kills: 1, said: [...sound.said, ...said], ledger: [...sound.ledger, ...ledger] };
+}
+
+describe('what is looked for after a storm', () => {
+  it('is not there where all is well', () => {
+    expect(findProblems(sound)).toEqual([]);
+  });
+
+  it.each<{ readonly what: string; readonly storm: Storm }>([
+    { what: 'trouble: ', storm: and({ said: [{ kind: 'trouble' }] }) },
+    { what: 'lost: run x (started)', storm: and({ said: [{ kind: 'started', runId: 'x' }] }) },
+    {
+      what: 'lost: the outcome of run r',
+      storm: and({ said: [{ kind: 'outcome', runId: 'r', digest: 'e' }] }),
+    },
+    {
+      what: 'run s is parked',
+      storm: and({ said: [{ kind: 'final', runId: 's', status: 'parked', type: 'suspended' }] }),
+    },
+    { what: 'nobody has checked', storm: { ...sound, said: sound.said.slice(0, -1) } },
+    {
+      what: 'the store says: ',
+      storm: { ...sound, said: [...sound.said.slice(0, -1), { kind: 'checked', problems: ['bad'] }] },
+    },
+    {
+      what: 'asked again: r q',
+      storm: and({
+        said: [
+          { kind: 'answered', runId: 'r', id: 'q' },
+          { kind: 'question', runId: 'r', id: 'q' },
+        ],
+      }),
+    },
+    { what: 'doubled: pay r/0.0', storm: and({ ledger: [receipt] }) },
+    { what: 'finished step again: pay r/0.0', storm: and({ ledger: [receipt] }) },
+    { what: 'two keys for one call', storm: and({ ledger: [{ ...receipt, key: 'l' }] }) },
+    { what: 'one key for two calls', storm: and({ ledger: [{ ...receipt, callId: '0.1' }] }) },
+    { what: 'model step again: r/0', storm: and({ ledger: [{ ...asked, step: 0, results: {} }] }) },
+    { what: 'another result', storm: and({ ledger: [{ ...asked, step: 1, results: { '0.0': '2' } }] }) },
+    {
+      what: 'undone: pay r/0.0 has the result',
+      storm: { ...sound, ledger: sound.ledger.filter((line) => line !== receipt) },
+    },
+    { what: 'undone: pay r/0.0 has no result', storm: { ...sound, ledger: sound.ledger.slice(0, 2) } },
+  ])('is found: $what', ({ what, storm }) => {
+    expect(findProblems(storm)).toContainEqual(expect.stringContaining(what));
+  });
+});
+
 describe('runs of a process that is killed again and again', () => {
   it(
     `lose nothing and do nothing twice in ${totalKills} kills`,
@@ -28,7 +92,6 @@ describe('runs of a process that is killed again and again', () => {
       expect(problems).toEqual(seeds.map((seed) => ({ seed, problems: [] })));
       // A storm in which nothing happened proves nothing.
       const seen = storms.map(countSeen).reduce(addUp);
-      process.stderr.write(JSON.stringify(seen)+'\n');
       expect(seen['kills']).toBeGreaterThanOrEqual(totalKills);
       for (const [what, count] of Object.entries(seen)) expect([what, count > 0]).toEqual([what, true]);
     },

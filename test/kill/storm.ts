@@ -68,7 +68,11 @@ export async function playStorm(
       if (end.signal !== 'SIGKILL') throw new Error(`Life ${life} of seed ${seed}: ${JSON.stringify(end)}`);
       killed += 1;
     }
-    const last = startLife(program, { ...base, life: 0, seed, by: 'worker', isLast: true }, { maxMs: 120_000 });
+    const last = startLife(
+      program,
+      { ...base, life: 0, seed, by: 'worker', isLast: true },
+      { maxMs: 120_000 },
+    );
     const { exitCode, err } = await last.ended;
     said.push(...last.said);
     if (exitCode !== 0) said.push({ kind: 'trouble', what: `The last life ended with ${exitCode}: ${err}` });
@@ -82,8 +86,8 @@ const kinds = ['effect', 'outcome', 'question', 'answered', 'started'] as const;
 
 function drawMoment(random: Random): Moment {
   const drawn = random();
-  if (drawn < 0.1) return { type: 'after-start', delayMs: random() * 200 };
-  if (drawn < 0.45) return { type: 'after-ready', delayMs: random() * 200 };
+  if (drawn < 0.1) return { type: 'after-start', delayMs: random() * 150 };
+  if (drawn < 0.45) return { type: 'after-ready', delayMs: random() * 150 };
   if (drawn < 0.75) {
     const kind = kinds[Math.floor(random() * kinds.length)] ?? 'effect';
     return { type: 'said', kind, times: 1 + Math.floor(random() * (kind === 'effect' ? 16 : 4)) };
@@ -99,7 +103,7 @@ interface StormEnd {
 }
 
 /** What was waited for may never come. */
-const maxLifeMs = 1000;
+const maxLifeMs = 600;
 
 async function liveUntil(program: string, given: StormGiven, moment: Moment): Promise<StormEnd> {
   let times = 0;

@@ -1,0 +1,321 @@
+// One contestant of bench/storage.mjs, in a process of its own.
+import { copyFileSync, existsSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { answer, lookUp, prompt } from './agent-task.mjs';
+import { cpuUs, median, openPlainFile } from './storage-report.mjs';
+
+const [, , name = '', port = '', folder = ''] = process.argv;
+
+/** @param {string} label */
+const fresh = (label) => path.join(folder, `${label}-${process.pid}-${performance.now().toFixed(3)}.db`);
+
+/**
+ * Each loads what it needs and nothing of the others.
+ *
+ * @type {Record<string, (task: { baseURL: string, turns: number }) => Promise<import('./agent-task.mjs').Run>>}
+ */
+const servedRuns = {
+  'bare fetch': async (task) => madeBy((await import('./agent-bare.mjs')).bareFetch, task),
+  'bare node:http': async (task) => madeBy((await import('./agent-bare.mjs')).bareHttp, task),
+  'bare node:http, SQLite': async ({ baseURL }) =>
+    (await import('./storage-bare.mjs')).createBareRun({ baseURL, file: fresh('served') }),
+  Rerail: async (task) => madeBy((await import('./agent-rerail.mjs')).rerail, task),
+  'Rerail, SQLite': async ({ baseURL }) =>
+    (await import('./storage-rerail.mjs')).createKeptRun({ baseURL, file: fresh('served'), effect: 'read' }),
+  'Rerail, SQLite, once': async ({ baseURL }) =>
+    (await import('./storage-rerail.mjs')).createKeptRun({ baseURL, file: fresh('served'), effect: 'once' }),
+};
+
+/**
+ * @param {import('./agent-task.mjs').Contestant} contestant
+ * @param {{ baseURL: string, turns: number }} task
+ */
+async function madeBy({ served }, task) {
+  if (served === undefined) throw new Error(`${name} asks no server`);
+  return served(task);
+}
+
+/** @type {Promise<import('./agent-task.mjs').Run> | undefined} */
+let servedRun;
+
+/**
+ * CPU and wall microseconds a turn, over whole conversations, one after the other.
+ *
+ * @param {{ turns: number, runs: number }} load
+ */
+async function measureServed({ turns, runs }) {
+  const make = servedRuns[name];
+  if (make === undefined) throw new Error(`There is no contestant "${name}"`);
+  const run = await (servedRun ??= make({ baseURL: `http://127.0.0.1:${port}/${turns}/0/v1`, turns }));
+  const [before, startedMs] = [process.cpuUsage(), performance.now()];
+  for (let count = 0; count < runs; count += 1) {
+    const text = await run();
+    if (text !== answer) throw new Error(`${name} gave another text: ${JSON.stringify(text)}`);
+  }
+  const wallUs = (performance.now() - startedMs) * 1000;
+  return [cpuUs(before) / runs / turns, wallUs / runs / turns];
+}
+
+/**
+ * The microseconds between two things that a durable step keeps apart: the model's answer and the tool, the tool's result and
+ * the model. In between, the disk is asked the same by hand.
+ *
+ * @param {{ turns: number }} load
+ */
+async function measureStep({ turns }) {
+  const plain = openPlainFile(`${fresh('plain')}.txt`);
+  /** @type {number[]} */
+  const disk = [];
+  /** @type {number[]} */
+  const steps = [];
+  let leftMs = Number.NaN;
+  const mark = () => {
+    const stepUs = (performance.now() - leftMs) * 1000;
+    if (!Number.isNaN(stepUs)) {
+      steps.push(stepUs);
+      disk.push(plain.append());
+    }
+    leftMs = performance.now();
+  };
+  await (name === 'Rerail' ? stepThrough(turns, mark) : insertSteps(turns, mark));
+  plain.close();
+  return [median(steps), median(disk), median(steps.map((step, index) => step / (disk[index] ?? Number.NaN)))];
+}
+
+/**
+ * @param {number} turns
+ * @param {() => void} mark
+ */
+async function stepThrough(turns, mark) {
+  const { createKeptAgent, instantModel, textOf } = await import('./storage-rerail.mjs');
+  const { agent, store } = createKeptAgent({
+    model: instantModel({ turns, onCall: mark }),
+    file: fresh('step'),
+    execute: (input) => {
+      mark();
+      return lookUp(input);
+    },
+  });
+  textOf(await agent.run(prompt));
+  await store.close();
+}
+
+/**
+ * @param {number} turns
+ * @param {() => void} mark
+ */
+async function insertSteps(turns, mark) {
+  const { openStepTable } = await import('./storage-bare.mjs');
+  const table = openStepTable(fresh('step'));
+  for (let step = 0; step < turns * 2; step += 1) {
+    mark();
+    table.keep('run', step, stepBody);
+    await undefined;
+  }
+  table.close();
+}
+
+/** As long as what an agent keeps of a model's call. */
+const stepBody = { type: 'call', text: 'a'.repeat(900) };
+
+/**
+ * Durable steps a second of many runs at once: answers of the model and results of the tool.
+ *
+ * @param {{ turns: number, runs: number }} load
+ */
+async function measureMany(load) {
+  if (name === 'disk') return measureDisk(2 * load.turns);
+  return name === 'Rerail' ? runMany(load) : insertMany(load);
+}
+
+/** @param {number} count */
+function measureDisk(count) {
+  const plain = openPlainFile(`${fresh('plain')}.txt`);
+  const startedMs = performance.now();
+  for (let index = 0; index < count; index += 1) plain.append();
+  const spentMs = performance.now() - startedMs;
+  plain.close();
+  return [(count / spentMs) * 1000, 0];
+}
+
+/** @param {{ turns: number, runs: number }} load */
+async function runMany({ turns, runs }) {
+  const { createKeptAgent, instantModel, textOf } = await import('./storage-rerail.mjs');
+  const { agent, store } = createKeptAgent({ model: instantModel({ turns }), file: fresh('many') });
+  await store.open();
+  const [before, startedMs] = [process.cpuUsage(), performance.now()];
+  const outcomes = await Promise.all(Array.from({ length: runs }, () => agent.run(prompt)));
+  const [spentMs, spentUs] = [performance.now() - startedMs, cpuUs(before)];
+  for (const outcome of outcomes) textOf(outcome);
+  await store.close();
+  const steps = runs * (2 * turns - 1);
+  return [(steps / spentMs) * 1000, spentUs / steps];
+}
+
+/** One transaction for one step of each run: as well as a group commit can do. @param {{ turns: number, runs: number }} load */
+async function insertMany({ turns, runs }) {
+  const { openStepTable } = await import('./storage-bare.mjs');
+  const table = openStepTable(fresh('many'));
+  const [before, startedMs] = [process.cpuUsage(), performance.now()];
+  for (let step = 0; step < 2 * turns - 1; step += 1) {
+    table.keepAll(Array.from({ length: runs }, (_, run) => ({ run: `run ${run}`, step, body: stepBody })));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const [spentMs, spentUs] = [performance.now() - startedMs, cpuUs(before)];
+  table.close();
+  const steps = runs * (2 * turns - 1);
+  return [(steps / spentMs) * 1000, spentUs / steps];
+}
+
+/**
+ * Bytes of the file once its log is taken in, bytes of all events, and their number.
+ *
+ * @param {{ turns: number, textCharacters: number }} load
+ */
+async function measureSize({ turns, textCharacters }) {
+  const { createKeptAgent, instantModel, textOf } = await import('./storage-rerail.mjs');
+  const file = fresh('size');
+  const filler = 'The result is in order. '.repeat(textCharacters).slice(0, textCharacters);
+  const { agent, store } = createKeptAgent({
+    model: instantModel({ turns, text: filler }),
+    file,
+    execute: (input) => `${lookUp(input)} ${filler}`,
+  });
+  await store.open();
+  if (turns > 0) textOf(await agent.run(prompt, { runId: 'long' }));
+  const events = await store.runs.events('long');
+  const bodyBytes = events.reduce((sum, { body }) => sum + Buffer.byteLength(JSON.stringify(body)), 0);
+  await store.close();
+  return [statSync(file).size, bodyBytes, events.length];
+}
+
+/**
+ * Carries a run until it has so many events and then dies, as by `kill -9`.
+ *
+ * @param {{ events: number, file: string }} load
+ */
+async function dieLate({ events, file }) {
+  const { createKeptAgent, instantModel } = await import('./storage-rerail.mjs');
+  let calls = 0;
+  const { agent } = createKeptAgent({
+    file,
+    model: instantModel({
+      turns: events,
+      onCall: () => {
+        calls += 1;
+        if (calls > events / 2) process.kill(process.pid, 'SIGKILL');
+      },
+    }),
+  });
+  await agent.run(prompt, { runId: 'long' });
+  return [];
+}
+
+/**
+ * Takes up a copy of a run that died: milliseconds until the model is asked again, until the end, and of CPU; then the number of
+ * its events, and the milliseconds to read all of them.
+ *
+ * @param {{ file: string }} load
+ */
+async function measureResume({ file }) {
+  const { createKeptAgent, instantModel, textOf } = await import('./storage-rerail.mjs');
+  const copy = fresh('resume');
+  for (const end of ['', '-wal', '-heads']) if (existsSync(file + end)) copyFileSync(file + end, copy + end);
+  let askedMs = Number.NaN;
+  const onCall = () => void (askedMs = performance.now());
+  const { agent, store } = createKeptAgent({ model: instantModel({ turns: 0, onCall }), file: copy });
+  const [before, startedMs] = [process.cpuUsage(), performance.now()];
+  textOf(await agent.resume('long'));
+  const [spentMs, spentUs] = [performance.now() - startedMs, cpuUs(before)];
+  const readMs = performance.now();
+  const events = await store.runs.events('long');
+  const allMs = performance.now() - readMs;
+  await store.close();
+  return [askedMs - startedMs, spentMs, spentUs / 1000, events.length, allMs];
+}
+
+/**
+ * Milliseconds for the first page of so many runs, the last one, and one of a search by text.
+ *
+ * @param {{ runs: number }} load
+ */
+async function measureList({ runs }) {
+  const { sqlite } = await import('../dist/storage/sqlite/index.js');
+  const store = sqlite(fresh('list'));
+  const owner = { id: 'bench', leaseMs: 60_000 };
+  for (let from = 0; from < runs; from += 500) {
+    await Promise.all(
+      Array.from({ length: Math.min(500, runs - from) }, async (_, index) => {
+        const events = [{ type: 'began', body: {} }];
+        const row = { status: /** @type {const} */ ('completed'), text: `Question ${from + index} of a person` };
+        const run = { runId: `run-${from + index}`, agent: 'bench', events, row };
+        const created = await store.runs.create(run, owner);
+        if (created.type === 'created') await store.runs.release(created.lease);
+      }),
+    );
+  }
+  /** @type {number[]} */
+  const pages = [];
+  /** @type {string | undefined} */
+  let cursor;
+  let listed = 0;
+  do {
+    const startedMs = performance.now();
+    const page = await store.runs.list(cursor === undefined ? {} : { cursor });
+    pages.push(performance.now() - startedMs);
+    listed += page.runs.length;
+    cursor = page.next;
+  } while (cursor !== undefined);
+  if (listed !== runs) throw new Error(`Listed ${listed} of ${runs} runs`);
+  const startedMs = performance.now();
+  await store.runs.list({ text: 'question 7 of' });
+  const searchMs = performance.now() - startedMs;
+  await store.close();
+  // The very first page also finds the code cold.
+  return [median(pages.slice(1, 11)), median(pages.slice(-11, -1)), searchMs];
+}
+
+/**
+ * @typedef {{ type: 'served', turns: number, runs: number }
+ *   | { type: 'step', turns: number }
+ *   | { type: 'many', turns: number, runs: number }
+ *   | { type: 'size', turns: number, textCharacters: number }
+ *   | { type: 'die', events: number, file: string }
+ *   | { type: 'resume', file: string }
+ *   | { type: 'list', runs: number }} Task
+ */
+
+/**
+ * @param {Task} task
+ * @returns {Promise<number[]>}
+ */
+async function perform(task) {
+  switch (task.type) {
+    case 'served':
+      return measureServed(task);
+    case 'step':
+      return measureStep(task);
+    case 'many':
+      return measureMany(task);
+    case 'size':
+      return measureSize(task);
+    case 'die':
+      return dieLate(task);
+    case 'resume':
+      return measureResume(task);
+    default:
+      return measureList(task);
+  }
+}
+
+process.on('message', (/** @type {Task} */ task) => {
+  perform(task).then(
+    (figures) => process.send?.(figures),
+    (/** @type {unknown} */ error) => {
+      console.error(error);
+      process.exit(1);
+    },
+  );
+});
+process.on('disconnect', () => process.exit(0));
+process.send?.('ready');

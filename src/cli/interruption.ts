@@ -1,0 +1,25 @@
+import { systemSignals } from '../base/system-signals.ts';
+import { createFailure } from '../errors/failure.ts';
+import { RerailError } from '../errors/rerail-error.ts';
+
+/** Does some work that Ctrl-C, or a polite end of the process, ends in order; who asks twice does not wait for it. */
+export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  const stopListening = systemSignals.listen(({ name }) => {
+    if (controller.signal.aborted) {
+      stopListening();
+      systemSignals.exit(name);
+    }
+    controller.abort(interruptedError());
+  });
+  try {
+    return await work(controller.signal);
+  } finally {
+    stopListening();
+  }
+}
+
+function interruptedError(): RerailError {
+  const message = 'It was interrupted before it was done';
+  return RerailError.from(createFailure('CANCELLED', { message, hint: 'Nothing was changed.' }));
+}

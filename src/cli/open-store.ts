@@ -1,0 +1,45 @@
+import { statSync } from 'node:fs';
+import type { Stats } from 'node:fs';
+import path from 'node:path';
+import type { Store } from '../model/store.ts';
+import { lostError } from '../storage/sqlite/open-database.ts';
+import { sqlite } from '../storage/sqlite/sqlite.ts';
+import { storageError, toStorageError } from '../storage/sqlite/storage-errors.ts';
+import { usageError } from './usage-error.ts';
+
+/**
+ * A store that is there already: looking for one must never make one. What is wrong with it is said by its verbs, and here only
+ * that there is none.
+ */
+export function openExisting(file: string): Store {
+  if (file === '')
+    throw usageError({ message: '--store needs the path of a file', hint: 'Type: --store runs.db' });
+  const store = sqlite(file);
+  const found = look(file);
+  if (found?.isFile() === true && found.size > 0) return store;
+  if (found?.isFile() === false) throw notThere(file, found.isDirectory() ? 'is a directory' : 'is no file');
+  const leftBehind = ['-heads', '-wal'].some((end) => (look(file + end)?.size ?? 0) > 0);
+  if (leftBehind) throw lostError(path.resolve(file), 'is missing or empty, but there was one');
+  throw notThere(file, found === undefined ? 'does not exist' : 'is empty');
+}
+
+/** How large the file is, for people. */
+export function bytesOf(file: string): number {
+  return look(file)?.size ?? 0;
+}
+
+function look(file: string): Stats | undefined {
+  try {
+    return statSync(file, { throwIfNoEntry: false });
+  } catch (error) {
+    throw toStorageError(error, file);
+  }
+}
+
+function notThere(file: string, what: string): Error {
+  return storageError('STORAGE_NOT_FOUND', {
+    message: `There is no store at "${file}": it ${what}`,
+    hint: 'Nothing was made in its place. Give the path that the program of the agent gives to sqlite().',
+    context: { path: file },
+  });
+}
