@@ -26,7 +26,9 @@ import {
 /** As the store chooses it: Node's own SQLite where there is one, else the package. @returns {new (file: string) => Database} */
 function loadDriver() {
   const require = createRequire(import.meta.url);
-  const driver = process.getBuiltinModule('node:sqlite') ?? require('@photostructure/sqlite');
+  const driver = /** @type {unknown} */ (
+    process.getBuiltinModule('node:sqlite') ?? require('@photostructure/sqlite')
+  );
   return /** @type {{ DatabaseSync: new (file: string) => Database }} */ (driver).DatabaseSync;
 }
 
@@ -76,15 +78,17 @@ const tools = [
   },
 ];
 
+/** @typedef {(url: string, messages: readonly object[]) => Promise<Turn>} Ask */
+
 /**
- * The bare loop of `node:http`, with a table. One transaction for each answer of the model and each result of the tool.
+ * The bare loop with a table. One transaction for each answer of the model and each result of the tool.
  *
+ * @param {Ask} ask
  * @param {{ baseURL: string, file: string }} task
  * @returns {import('./agent-task.mjs').Run}
  */
-export function createBareRun({ baseURL, file }) {
+export function createBareRun(ask, { baseURL, file }) {
   const table = openStepTable(file);
-  const agent = new Agent({ keepAlive: true });
   const url = `${baseURL}/chat/completions`;
   return async () => {
     const run = crypto.randomUUID();
@@ -95,7 +99,7 @@ export function createBareRun({ baseURL, file }) {
       { role: 'user', content: prompt },
     ];
     for (;;) {
-      const turn = await ask(messages, { url, agent });
+      const turn = await ask(url, messages);
       table.keep(run, (step += 1), turn);
       if (turn.calls.length === 0) return turn.text;
       messages.push({ role: 'assistant', content: null, tool_calls: turn.calls });
@@ -109,31 +113,56 @@ export function createBareRun({ baseURL, file }) {
   };
 }
 
-/**
- * @param {readonly object[]} messages
- * @param {{ url: string, agent: Agent }} target
- * @returns {Promise<Turn>}
- */
-function ask(messages, { url, agent }) {
+/** @type {Ask} */
+export async function askByFetch(url, messages) {
+  const response = await fetch(url, { method: 'POST', headers, body: writeBody(messages) });
+  const reader = createReader();
+  const chunks = /** @type {AsyncIterable<Uint8Array>} */ (response.body);
+  for await (const chunk of chunks) reader.push(chunk);
+  return reader.turn;
+}
+
+const agent = new Agent({ keepAlive: true });
+
+/** @type {Ask} */
+export function askByHttp(url, messages) {
   return new Promise((resolve, reject) => {
     const sent = httpRequest(url, { method: 'POST', headers, agent }, (response) => {
-      const decoder = new TextDecoder();
-      let rest = '';
-      /** @type {Turn} */
-      const turn = { text: '', calls: [] };
-      response.on('data', (/** @type {Uint8Array} */ bytes) => {
-        rest += decoder.decode(bytes, { stream: true });
-        const events = rest.split('\n\n');
-        rest = events.pop() ?? '';
-        for (const event of events) take(turn, event.slice('data: '.length));
-      });
-      response.on('end', () => resolve(turn));
+      const reader = createReader();
+      response.on('data', (/** @type {Uint8Array} */ chunk) => reader.push(chunk));
+      response.on('end', () => resolve(reader.turn));
       response.on('error', reject);
     });
     sent.on('error', reject);
-    const stream = { stream: true, stream_options: { include_usage: true } };
-    sent.end(JSON.stringify({ model: modelName, messages, tools, ...stream }));
+    sent.end(writeBody(messages));
   });
+}
+
+/** @param {readonly object[]} messages */
+const writeBody = (messages) =>
+  JSON.stringify({
+    model: modelName,
+    messages,
+    tools,
+    stream: true,
+    stream_options: { include_usage: true },
+  });
+
+function createReader() {
+  const decoder = new TextDecoder();
+  let rest = '';
+  /** @type {Turn} */
+  const turn = { text: '', calls: [] };
+  return {
+    turn,
+    /** @param {Uint8Array} bytes */
+    push(bytes) {
+      rest += decoder.decode(bytes, { stream: true });
+      const events = rest.split('\n\n');
+      rest = events.pop() ?? '';
+      for (const event of events) take(turn, event.slice('data: '.length));
+    },
+  };
 }
 
 /**

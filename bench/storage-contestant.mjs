@@ -1,7 +1,7 @@
 // One contestant of bench/storage.mjs, in a process of its own.
-import { copyFileSync, existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { answer, lookUp, prompt } from './agent-task.mjs';
+import { dieLate, measureList, measureResume, measureSize } from './storage-long.mjs';
 import { cpuUs, median, openPlainFile } from './storage-report.mjs';
 
 const [, , name = '', port = '', folder = ''] = process.argv;
@@ -17,8 +17,14 @@ const fresh = (label) => path.join(folder, `${label}-${process.pid}-${performanc
 const servedRuns = {
   'bare fetch': async (task) => madeBy((await import('./agent-bare.mjs')).bareFetch, task),
   'bare node:http': async (task) => madeBy((await import('./agent-bare.mjs')).bareHttp, task),
-  'bare node:http, SQLite': async ({ baseURL }) =>
-    (await import('./storage-bare.mjs')).createBareRun({ baseURL, file: fresh('served') }),
+  'bare fetch, SQLite': async ({ baseURL }) => {
+    const { askByFetch, createBareRun } = await import('./storage-bare.mjs');
+    return createBareRun(askByFetch, { baseURL, file: fresh('served') });
+  },
+  'bare node:http, SQLite': async ({ baseURL }) => {
+    const { askByHttp, createBareRun } = await import('./storage-bare.mjs');
+    return createBareRun(askByHttp, { baseURL, file: fresh('served') });
+  },
   Rerail: async (task) => madeBy((await import('./agent-rerail.mjs')).rerail, task),
   'Rerail, SQLite': async ({ baseURL }) =>
     (await import('./storage-rerail.mjs')).createKeptRun({ baseURL, file: fresh('served'), effect: 'read' }),
@@ -79,7 +85,11 @@ async function measureStep({ turns }) {
   };
   await (name === 'Rerail' ? stepThrough(turns, mark) : insertSteps(turns, mark));
   plain.close();
-  return [median(steps), median(disk), median(steps.map((step, index) => step / (disk[index] ?? Number.NaN)))];
+  return [
+    median(steps),
+    median(disk),
+    median(steps.map((step, index) => step / (disk[index] ?? Number.NaN))),
+  ];
 }
 
 /**
@@ -110,7 +120,7 @@ async function insertSteps(turns, mark) {
   for (let step = 0; step < turns * 2; step += 1) {
     mark();
     table.keep('run', step, stepBody);
-    await undefined;
+    await Promise.resolve();
   }
   table.close();
 }
@@ -168,119 +178,11 @@ async function insertMany({ turns, runs }) {
 }
 
 /**
- * Bytes of the file once its log is taken in, bytes of all events, and their number.
- *
- * @param {{ turns: number, textCharacters: number }} load
- */
-async function measureSize({ turns, textCharacters }) {
-  const { createKeptAgent, instantModel, textOf } = await import('./storage-rerail.mjs');
-  const file = fresh('size');
-  const filler = 'The result is in order. '.repeat(textCharacters).slice(0, textCharacters);
-  const { agent, store } = createKeptAgent({
-    model: instantModel({ turns, text: filler }),
-    file,
-    execute: (input) => `${lookUp(input)} ${filler}`,
-  });
-  await store.open();
-  if (turns > 0) textOf(await agent.run(prompt, { runId: 'long' }));
-  const events = await store.runs.events('long');
-  const bodyBytes = events.reduce((sum, { body }) => sum + Buffer.byteLength(JSON.stringify(body)), 0);
-  await store.close();
-  return [statSync(file).size, bodyBytes, events.length];
-}
-
-/**
- * Carries a run until it has so many events and then dies, as by `kill -9`.
- *
- * @param {{ events: number, file: string }} load
- */
-async function dieLate({ events, file }) {
-  const { createKeptAgent, instantModel } = await import('./storage-rerail.mjs');
-  let calls = 0;
-  const { agent } = createKeptAgent({
-    file,
-    model: instantModel({
-      turns: events,
-      onCall: () => {
-        calls += 1;
-        if (calls > events / 2) process.kill(process.pid, 'SIGKILL');
-      },
-    }),
-  });
-  await agent.run(prompt, { runId: 'long' });
-  return [];
-}
-
-/**
- * Takes up a copy of a run that died: milliseconds until the model is asked again, until the end, and of CPU; then the number of
- * its events, and the milliseconds to read all of them.
- *
- * @param {{ file: string }} load
- */
-async function measureResume({ file }) {
-  const { createKeptAgent, instantModel, textOf } = await import('./storage-rerail.mjs');
-  const copy = fresh('resume');
-  for (const end of ['', '-wal', '-heads']) if (existsSync(file + end)) copyFileSync(file + end, copy + end);
-  let askedMs = Number.NaN;
-  const onCall = () => void (askedMs = performance.now());
-  const { agent, store } = createKeptAgent({ model: instantModel({ turns: 0, onCall }), file: copy });
-  const [before, startedMs] = [process.cpuUsage(), performance.now()];
-  textOf(await agent.resume('long'));
-  const [spentMs, spentUs] = [performance.now() - startedMs, cpuUs(before)];
-  const readMs = performance.now();
-  const events = await store.runs.events('long');
-  const allMs = performance.now() - readMs;
-  await store.close();
-  return [askedMs - startedMs, spentMs, spentUs / 1000, events.length, allMs];
-}
-
-/**
- * Milliseconds for the first page of so many runs, the last one, and one of a search by text.
- *
- * @param {{ runs: number }} load
- */
-async function measureList({ runs }) {
-  const { sqlite } = await import('../dist/storage/sqlite/index.js');
-  const store = sqlite(fresh('list'));
-  const owner = { id: 'bench', leaseMs: 60_000 };
-  for (let from = 0; from < runs; from += 500) {
-    await Promise.all(
-      Array.from({ length: Math.min(500, runs - from) }, async (_, index) => {
-        const events = [{ type: 'began', body: {} }];
-        const row = { status: /** @type {const} */ ('completed'), text: `Question ${from + index} of a person` };
-        const run = { runId: `run-${from + index}`, agent: 'bench', events, row };
-        const created = await store.runs.create(run, owner);
-        if (created.type === 'created') await store.runs.release(created.lease);
-      }),
-    );
-  }
-  /** @type {number[]} */
-  const pages = [];
-  /** @type {string | undefined} */
-  let cursor;
-  let listed = 0;
-  do {
-    const startedMs = performance.now();
-    const page = await store.runs.list(cursor === undefined ? {} : { cursor });
-    pages.push(performance.now() - startedMs);
-    listed += page.runs.length;
-    cursor = page.next;
-  } while (cursor !== undefined);
-  if (listed !== runs) throw new Error(`Listed ${listed} of ${runs} runs`);
-  const startedMs = performance.now();
-  await store.runs.list({ text: 'question 7 of' });
-  const searchMs = performance.now() - startedMs;
-  await store.close();
-  // The very first page also finds the code cold.
-  return [median(pages.slice(1, 11)), median(pages.slice(-11, -1)), searchMs];
-}
-
-/**
  * @typedef {{ type: 'served', turns: number, runs: number }
  *   | { type: 'step', turns: number }
  *   | { type: 'many', turns: number, runs: number }
  *   | { type: 'size', turns: number, textCharacters: number }
- *   | { type: 'die', events: number, file: string }
+ *   | { type: 'die', calls: number, file: string }
  *   | { type: 'resume', file: string }
  *   | { type: 'list', runs: number }} Task
  */
@@ -298,13 +200,13 @@ async function perform(task) {
     case 'many':
       return measureMany(task);
     case 'size':
-      return measureSize(task);
+      return measureSize({ ...task, newFile: fresh('long') });
     case 'die':
       return dieLate(task);
     case 'resume':
-      return measureResume(task);
+      return measureResume({ ...task, newFile: fresh('long') });
     default:
-      return measureList(task);
+      return measureList({ ...task, newFile: fresh('long') });
   }
 }
 

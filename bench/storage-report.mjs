@@ -34,7 +34,7 @@ export function ratio(value) {
 export function printTable(title, { columns, rows }) {
   console.log(`\n${title}`);
   for (const [name = '', ...cells] of [['', ...columns], ...rows]) {
-    console.log(name.padEnd(26) + cells.map((cell) => cell.padStart(13)).join(''));
+    console.log(name.padEnd(30) + cells.map((cell) => cell.padStart(14)).join(''));
   }
 }
 
@@ -82,6 +82,7 @@ const diskTypes = new Map([
 export function fileSystemOf(folder) {
   const { type } = statfsSync(folder);
   const memory = memoryTypes.get(type);
-  if (memory !== undefined) throw new Error(`"${folder}" is memory (${memory}): give a folder on a disk with --dir=`);
+  if (memory !== undefined)
+    throw new Error(`"${folder}" is memory (${memory}): give a folder on a disk with --dir=`);
   return diskTypes.get(type) ?? `type 0x${type.toString(16)}`;
 }

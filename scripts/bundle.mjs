@@ -44,6 +44,7 @@ const inner = [
   'errors/failure',
   'errors/failure-document',
   'model/trusted-calls',
+  'sim/command',
 ];
 
 /**

@@ -9,7 +9,7 @@ import type { Diagnosis, NodeFound, NotFound, SqliteFound, StoreFound } from './
 import { interruptible } from './interruption.ts';
 import type { CliIo, CommandContext } from './io.ts';
 import { createScreen } from './layout.ts';
-import { bytesOf, openExisting } from './open-store.ts';
+import { bytesOf, openExisting, storeOption } from './open-store.ts';
 import { quote } from './usage-error.ts';
 
 interface DoctorFlags {
@@ -22,7 +22,7 @@ export function addDoctorCommand(program: Command, { io, onExitCode }: CommandCo
   program
     .command('doctor')
     .description('Say whether this machine can keep runs, and whether a store is whole')
-    .option('--store <file>', 'A store to look at, event by event; one that is not there is not made')
+    .addOption(storeOption('A store to look at, event by event; one that is not there is not made'))
     .option('--json', 'Print one JSON object and nothing else')
     .action(async (flags: DoctorFlags) => onExitCode(await runDoctor(flags, io)))
     .addHelpText('after', `\n${examples}`);

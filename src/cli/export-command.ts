@@ -8,7 +8,7 @@ import { RerailError } from '../errors/rerail-error.ts';
 import { exportRun } from '../runtime/export-run.ts';
 import { interruptible } from './interruption.ts';
 import type { CliIo, CommandContext } from './io.ts';
-import { openExisting } from './open-store.ts';
+import { openExisting, storeOption } from './open-store.ts';
 import { quote, usageError } from './usage-error.ts';
 
 interface ExportFlags {
@@ -22,7 +22,7 @@ export function addExportCommand(program: Command, { io }: CommandContext): void
     .command('export')
     .description('Write a run as one redacted bundle, to be replayed elsewhere')
     .argument('<runId>', 'The id of the run')
-    .requiredOption('--store <file>', 'The store that holds it')
+    .addOption(storeOption('The store that holds it').makeOptionMandatory())
     .option('--out <file>', 'A new file for it, private to you; standard output by default')
     .action((runId: string, flags: ExportFlags) => runExport(runId, flags, io))
     .addHelpText('after', `\n${examples}`);

@@ -1,19 +1,27 @@
 import { statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import path from 'node:path';
+import { Option } from 'commander';
+import { readProperty } from '../errors/classify/safe-read.ts';
 import type { Store } from '../model/store.ts';
 import { lostError } from '../storage/sqlite/open-database.ts';
 import { sqlite } from '../storage/sqlite/sqlite.ts';
 import { storageError, toStorageError } from '../storage/sqlite/storage-errors.ts';
 import { usageError } from './usage-error.ts';
 
+/** The option that names a store. A value that is an option itself is one that was forgotten. */
+export function storeOption(description: string): Option {
+  return new Option('--store <file>', description).argParser((value) => {
+    if (value !== '' && !value.startsWith('--')) return value;
+    throw usageError({ message: '--store needs the path of a file', hint: 'Type: --store runs.db' });
+  });
+}
+
 /**
  * A store that is there already: looking for one must never make one. What is wrong with it is said by its verbs, and here only
  * that there is none.
  */
 export function openExisting(file: string): Store {
-  if (file === '')
-    throw usageError({ message: '--store needs the path of a file', hint: 'Type: --store runs.db' });
   const store = sqlite(file);
   const found = look(file);
   if (found?.isFile() === true && found.size > 0) return store;
@@ -32,6 +40,7 @@ function look(file: string): Stats | undefined {
   try {
     return statSync(file, { throwIfNoEntry: false });
   } catch (error) {
+    if (readProperty(error, 'code') === 'ENOTDIR') return undefined; // A part of its path is a file.
     throw toStorageError(error, file);
   }
 }

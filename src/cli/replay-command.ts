@@ -7,7 +7,7 @@ import { replayRun } from '../runtime/replay-run.ts';
 import type { ReplaySource, ReplayStep } from '../runtime/replay-run.ts';
 import type { CliIo, CommandContext } from './io.ts';
 import { createScreen } from './layout.ts';
-import { openExisting } from './open-store.ts';
+import { openExisting, storeOption } from './open-store.ts';
 import { readInput } from './read-input.ts';
 import { createReplayTeller, renderEnd } from './replay-lines.ts';
 import { quote, usageError } from './usage-error.ts';
@@ -27,7 +27,7 @@ export function addReplayCommand(program: Command, { io }: CommandContext): void
       '<file>',
       'A bundle, as `rerail export` writes it; "-" is standard input. With --store, the id of a run',
     )
-    .option('--store <file>', 'The store that holds the run')
+    .addOption(storeOption('The store that holds the run'))
     .option('--to <number>', 'The last event to show; all by default')
     .option('--json', 'Print JSON lines and nothing else')
     .action((name: string, flags: ReplayFlags) => runReplay({ name, flags }, io))

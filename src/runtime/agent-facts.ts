@@ -29,7 +29,7 @@ export interface DriverFacts {
   /** What a call must pass that a hook has changed. */
   readonly rules?: PermissionRules;
   /** What is held to be too long to be sent. */
-  readonly context?: Pick<AgentParts['context'], 'budget' | 'fixedTokens'>;
+  readonly context?: Pick<AgentParts['context'], 'budget'> & { readonly fixedTokens: number };
 }
 
 /** The facts of an agent as it is now. */
@@ -60,7 +60,7 @@ function driverFactsOf({ hooks, approve, output, rules, context }: AgentParts): 
     ...(points.includes('before-tool') ? { rules } : {}),
     ...(context.budget === undefined
       ? {}
-      : { context: { budget: context.budget, fixedTokens: context.fixedTokens } }),
+      : { context: { budget: context.budget, fixedTokens: context.fixedTokens() } }),
   };
 }
 

@@ -10,6 +10,7 @@ import type { PermissionRule } from '../agent/permission.ts';
 import type { Clock, Random } from '../base/clock.ts';
 import { resolveContext } from '../context/context-options.ts';
 import type { ContextOptions } from '../context/context-options.ts';
+import { lazy } from '../base/lazy.ts';
 import { systemClock, systemId, systemRandom } from '../base/system.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import { checkRequest } from '../model/check-request.ts';
@@ -174,7 +175,7 @@ function contextOf(
   parts: Pick<AgentParts, 'instructions' | 'registry' | 'output'>,
 ): AgentParts['context'] {
   const rules = resolveContext(options);
-  return { rules, budget: rules.budget, fixedTokens: fixedTokensOf(parts) };
+  return { rules, budget: rules.budget, fixedTokens: lazy(() => fixedTokensOf(parts)) };
 }
 
 interface Described {

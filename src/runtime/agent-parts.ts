@@ -25,7 +25,8 @@ export type ModelSettings = Omit<
 export interface ContextParts {
   readonly rules: ContextRules;
   readonly budget: ContextBudget | undefined;
-  readonly fixedTokens: number;
+  /** Counted when somebody first asks. */
+  readonly fixedTokens: () => number;
 }
 
 /** An agent, checked and resolved: what all of its runs share. */

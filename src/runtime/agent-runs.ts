@@ -30,6 +30,7 @@ import { createMemoryEngine } from './memory-engine.ts';
 import { noteOutcome } from './note-outcome.ts';
 import { cancelRun } from './cancel-run.ts';
 import { loadRun, resumeRun } from './resume-run.ts';
+import { startRun } from './start-run.ts';
 import { checkRunOptions, readInput, readMessage } from './run-input.ts';
 import type { ResumeOptions, RunInput, RunOptions } from './run-input.ts';
 import { existsError } from './run-keeper.ts';
@@ -137,6 +138,8 @@ function begin(held: HeldRuns, input: RunInput, joining: Joining): LiveRun {
   live.isCancelled = options.signal?.aborted === true;
   const start = readInput(parts, input);
   const { sessionId } = options;
+  // Where the session cannot be read, the run can be begun again.
+  if (sessionId !== undefined && held.keeper !== undefined) live.unbegun = start;
   const starting =
     sessionId === undefined || start.refused !== undefined
       ? startRun(held, live, start)
@@ -147,22 +150,6 @@ function begin(held: HeldRuns, input: RunInput, joining: Joining): LiveRun {
   if (!live.isCancelled) obeySignal(held, live, options.signal);
   return live;
 }
-
-/** Begins it, on record where there is one. */
-function startRun(held: HeldRuns, live: LiveRun, input: StartInput): Promise<void> {
-  const { runId } = live;
-  const { engine, keeper, parts } = held;
-  const options = { runId, version: driverVersion };
-  if (keeper === undefined) return engine.start(input as unknown as Json, options); // Messages are JSON.
-  const recorded: StartInput = { ...input, config: parts.config };
-  const whole: StartInput = live.isCancelled ? { ...recorded, isCancelled: true } : recorded;
-  live.unbegun = whole;
-  return engine.start(whole as unknown as Json, options).then(() => {
-    live.unbegun = undefined;
-  });
-}
-
-type StartInput = Extract<DriveInput, { type: 'start' }>;
 
 /** The run could not begin: that is an outcome too. */
 async function failStart(held: HeldRuns, live: LiveRun, error: unknown): Promise<void> {

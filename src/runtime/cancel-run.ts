@@ -31,6 +31,9 @@ async function cancelStored(held: HeldRuns, runId: string, reason: string): Prom
   if (row.status !== 'running' && row.status !== 'suspended' && row.status !== 'parked') return;
   await keeper.store.runs.signal(runId, { id: `cancel:${row.headSeq}`, name: 'cancel', payload: reason });
   if (row.agent !== parts.name || row.owner !== undefined) return;
+  // Somebody in this process may have taken it up meanwhile; it has the wish by its record.
+  const known = runs.get(runId);
+  if (known !== undefined) return void (await known.outcome.promise);
   const live = createLiveRun(runId, parts.config.limits.maxConcurrentTools);
   runs.set(runId, live);
   watchRun(parts, live);

@@ -19,7 +19,7 @@ import { sideCall } from './side-call.ts';
 export function isOverBudget({ context }: AgentParts, { history }: RunState): boolean {
   const { budget, fixedTokens } = context;
   if (budget === undefined) return false;
-  return fixedTokens + tokensOf(history) > budget.maxTokens - budget.reserveTokens;
+  return fixedTokens() + tokensOf(history) > budget.maxTokens - budget.reserveTokens;
 }
 
 /** The settled part is the same list for many turns: it is summed once. */
@@ -68,7 +68,7 @@ export async function makeCompaction(
   const { history } = live.state as RunState; // Only a run that has begun asks a model.
   const input: CompactionInput = {
     messages: messagesOf(history),
-    fixedTokens,
+    fixedTokens: fixedTokens(),
     reason: reasonOf(why, budget),
     rules,
   };

@@ -86,7 +86,13 @@ export async function drive(driving: Driving, durable: Durable, input: DriveInpu
     if (steps >= maxSteps && work.type === 'call-model' && work.isFirst) {
       restart(durable, nextGeneration(moved.state, input.session));
     }
-    const event = await happen(driving, performing, work);
+    let event: MachineEvent;
+    // Awaited here and not in a function of its own: each of those costs a promise, at every step of every run.
+    try {
+      event = live.isCancelled ? cancelled : heard(live, await happen(driving, performing, work));
+    } catch (error) {
+      event = eventOf(error);
+    }
     moved = follow(moved.state, event);
     // Whatever the machine would do next, nobody wants it any more.
     if (live.isCancelled && moved.state.phase.type !== 'ended')
@@ -180,29 +186,26 @@ function tell(live: LiveRun, actions: readonly Action[]): Exclude<Action, { type
   return work;
 }
 
-async function happen(
+function happen(
   driving: Driving,
   performing: Performing,
   work: Exclude<Action, { type: 'tell' | 'finish' }>,
 ): Promise<MachineEvent> {
-  const { live } = driving;
-  if (live.isCancelled) return { type: 'cancelled' };
-  try {
-    const event =
-      work.type === 'suspend' ? await waitOutside(driving, performing) : await perform(performing, work);
-    // What broke because somebody wished the end did not break.
-    return event.type === 'broken' && hasBeenCancelled(live) ? { type: 'cancelled' } : event;
-  } catch (error) {
-    if (isCancelled(error)) return { type: 'cancelled' };
-    // Another control error is the engine's; anything else is a defect, and ends the run with its state kept.
-    if (controlTypeOf(error) !== undefined) throw error;
-    return { type: 'broken', failure: classifyFailure(error, 'agent') };
-  }
+  return work.type === 'suspend' ? waitOutside(driving, performing) : perform(performing, work);
 }
 
-/** Asked anew: it may have happened since. */
-function hasBeenCancelled({ isCancelled: isSo }: LiveRun): boolean {
-  return isSo;
+const cancelled: MachineEvent = { type: 'cancelled' };
+
+/** What broke because somebody wished the end did not break. */
+function heard({ isCancelled: isSo }: LiveRun, event: MachineEvent): MachineEvent {
+  return event.type === 'broken' && isSo ? cancelled : event;
+}
+
+/** Another control error is the engine's; anything else is a defect, and ends the run with its state kept. */
+function eventOf(error: unknown): MachineEvent {
+  if (isCancelled(error)) return cancelled;
+  if (controlTypeOf(error) !== undefined) throw error;
+  return { type: 'broken', failure: classifyFailure(error, 'agent') };
 }
 
 /** The run has an outcome and still exists: it goes on when somebody says so. */

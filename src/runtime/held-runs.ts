@@ -64,6 +64,8 @@ function remember(held: HeldRuns, runId: string): void {
     if (oldest === runId) return;
     forget(held, oldest);
     held.runs.delete(oldest);
+    // Nobody can ask for it here any more, so the engine need not remember how it ended.
+    held.engine.letGo(oldest);
   }
 }
 

@@ -47,7 +47,7 @@ function settledOf(input: Json): readonly Json[] | undefined {
 function settledIn(input: Json): Json | undefined {
   const state = isRecord(input) ? input['state'] : undefined;
   const history = isRecord(state) ? state['history'] : undefined;
-  return isRecord(history) ? (history['settled'] as Json) : undefined; // A part of what is JSON.
+  return isRecord(history) ? history['settled'] : undefined;
 }
 
 function withSettled(input: Json, settled: Json): Json {

@@ -41,7 +41,7 @@ export interface LiveRun {
   isUntouched: boolean;
   isCancelled: boolean;
   /** It could not be written down that the run begins: this is what it would begin with. */
-  unbegun: DriveInput | undefined;
+  unbegun: Extract<DriveInput, { type: 'start' }> | undefined;
   /** Why it is not on record, where it went on without. */
   unsaved: Failure | undefined;
   /** How it ended, until that is written down. */

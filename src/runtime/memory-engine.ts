@@ -9,6 +9,8 @@ import type { MemoryEngineLimits, MemoryEngineOptions } from './memory-options.t
 import { beginRun, beginningOf, cancelRun, dropRun, endRun, snapshotOf, statusOf } from './memory-run.ts';
 import type { Carrier, Run } from './memory-run.ts';
 import { copyJson, deliver } from './memory-verbs.ts';
+import { promised } from './promised.ts';
+import type { Recorder } from './recorder.ts';
 import { replayJournal } from './replay-journal.ts';
 import type { Recording, Replayed } from './replay-journal.ts';
 
@@ -112,19 +114,6 @@ function hold(options: MemoryEngineOptions): Held {
   return held;
 }
 
-/** A verb that throws rejects instead: whoever calls it has one way to be told. */
-function promised<Given extends readonly unknown[], T>(
-  verb: (...given: Given) => T | Promise<T>,
-): (...given: Given) => Promise<T> {
-  return (...given) => {
-    try {
-      return Promise.resolve(verb(...given));
-    } catch (error) {
-      return Promise.reject<T>(error);
-    }
-  };
-}
-
 interface Wanted {
   readonly runId: string;
   readonly version: string;
@@ -158,15 +147,18 @@ function start(held: Held, given: Json, { runId, version }: Wanted): void | Prom
   held.runs.set(runId, run);
   const { recorder } = held.carrier.host;
   if (recorder === undefined) return beginRun(held.carrier, run, []);
-  return recorder.begin(beginningOf(run)).then(
-    () => {
-      if (held.runs.get(runId) === run) beginRun(held.carrier, run, []);
-    },
-    (error: unknown) => {
-      forget(held, runId);
-      throw error;
-    },
-  );
+  return beginRecorded(held, run, recorder);
+}
+
+async function beginRecorded(held: Held, run: Run, recorder: Recorder): Promise<void> {
+  const { runId } = run;
+  try {
+    await recorder.begin(beginningOf(run));
+  } catch (error) {
+    forget(held, runId);
+    throw error;
+  }
+  if (held.runs.get(runId) === run) beginRun(held.carrier, run, []);
 }
 
 /** As if it had never been here. */
@@ -221,9 +213,9 @@ function copyMessage({ carrier }: Held, message: SignalMessage): SignalMessage {
 function signal(held: Held, run: Run, named: NamedSignal): void | Promise<void> {
   const { recorder } = held.carrier.host;
   if (recorder === undefined) return receive(run, named, run.inbox.add(named));
-  return recorder.signal(run.runId, named).then((kept) => {
-    receive(run, named, kept === 'full' ? kept : run.inbox.add(named));
-  });
+  return recorder
+    .signal(run.runId, named)
+    .then((kept) => receive(run, named, kept === 'full' ? kept : run.inbox.add(named)));
 }
 
 function receive(run: Run, { name }: NamedSignal, added: 'added' | 'duplicate' | 'full'): void {

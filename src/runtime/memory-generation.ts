@@ -29,6 +29,8 @@ export interface Generation {
   readonly number: number;
   readonly inbox: Inbox;
   readonly controller: AbortController;
+  /** Ends the one listener that the signal has for the life of the run; else both would be kept until a full collection. */
+  readonly stopListening: Cancel;
   /** By position. A hole is a verb that has no result yet. */
   readonly entries: (JournalEntry | undefined)[];
   /** Positions below it may be in the journal that this generation began with. */
@@ -101,7 +103,7 @@ export function createGeneration(
   const entries: (JournalEntry | undefined)[] = [];
   const controller = new AbortController();
   // One listener for the life of the run, so that the signal is not listened to anew for every step.
-  onAbort(controller.signal, () => undefined);
+  const stopListening = onAbort(controller.signal, () => undefined);
   for (const entry of journal) entries[entry.position] = entry;
   return {
     host,
@@ -109,6 +111,7 @@ export function createGeneration(
     number: run.number,
     inbox: run.inbox,
     controller,
+    stopListening,
     entries,
     replayEnd: entries.length,
     next: 0,
@@ -213,12 +216,19 @@ export function cancelGeneration(generation: Generation, error: RerailError): vo
 export function closeGeneration(generation: Generation, onVerb?: (position: number) => void): void {
   generation.stop = onVerb === undefined ? { type: 'gone' } : { type: 'gone', onVerb };
   const hasWork = generation.calls.size > 0;
-  for (const items of [generation.calls, generation.sleeps, generation.waits]) {
-    for (const item of items) item.release?.();
-    items.clear();
-  }
+  releaseAll(generation.calls);
+  releaseAll(generation.sleeps);
+  releaseAll(generation.waits);
   generation.endGrace?.();
   if (hasWork) generation.controller.abort(gone(generation));
+  generation.stopListening();
+}
+
+function releaseAll(items: OpenItems): void {
+  // To clear a set is to make it a new table, also where it is empty, as it is at the end of nearly every run.
+  if (items.size === 0) return;
+  for (const item of items) item.release?.();
+  items.clear();
 }
 
 /** The program ended or restarted although its journal holds more: the first entry that it did not come to, in words. */
@@ -252,6 +262,7 @@ function changed(generation: Generation, difference: Difference): RerailError {
 
 /** Any of the three sets of what is open. */
 interface OpenItems extends Iterable<Pick<Open<unknown>, 'reject' | 'release' | 'promise'>> {
+  readonly size: number;
   readonly clear: () => void;
 }
 

@@ -111,10 +111,8 @@ function afterKeeping(carrier: Carrier, run: Run, { keep, go }: Keeping): void {
   if (keep === undefined) return go();
   const { generation } = run;
   void keep.then(
-    () => {
-      // Somebody has let go of the run meanwhile.
-      if (run.generation === generation) go();
-    },
+    // Somebody may have let go of the run meanwhile.
+    () => (run.generation === generation ? go() : undefined),
     (error: unknown) => letGo(carrier, run, error),
   );
 }

@@ -1,5 +1,4 @@
 import type { RunOutcome } from '../agent/run-outcome.ts';
-import type { Json } from '../base/json.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
 import { endRun } from './held-runs.ts';
 import type { HeldRuns } from './held-runs.ts';
@@ -30,7 +29,7 @@ async function suspend(
   const { reason, request } = outcome;
   const event: RecordedEvent = {
     type: 'suspended',
-    body: request === undefined ? { reason } : { reason, request: request as unknown as Json }, // Plain data.
+    body: request === undefined ? { reason } : { reason, request },
   };
   try {
     await held.keeper?.suspend(runId, event, rowOfOutcome(outcome));

@@ -14,7 +14,7 @@ import { isRecord } from '../base/json.ts';
 import type { Json } from '../base/json.ts';
 import type { AgentParts } from './agent-parts.ts';
 import { isOverBudget } from './compact-effect.ts';
-import type { Durable } from './durable.ts';
+import type { Durable, Outcome } from './durable.ts';
 import { afterModel, afterTools, aroundAsking, beforeModel, beforeTools } from './hook-steps.ts';
 import { publish } from './live-run.ts';
 import type { LiveRun } from './live-run.ts';
@@ -71,13 +71,8 @@ interface EffectValues {
 
 type Read<Value> = { readonly value: Value } | { readonly broken: MachineEvent };
 
-/** Performs an effect: its value, or the event that its failure is. */
-async function performEffect<Name extends keyof EffectValues>(
-  durable: Durable,
-  name: Name,
-  input: object,
-): Promise<Read<EffectValues[Name]>> {
-  const outcome = await durable.call(name, asJson(input));
+/** The value of an effect, or the event that its failure is. Read where it is awaited: a function that waits costs a promise. */
+function read<Name extends keyof EffectValues>(_effect: Name, outcome: Outcome): Read<EffectValues[Name]> {
   if (outcome.type === 'failed') return { broken: { type: 'broken', failure: outcome.failure } };
   return { value: outcome.value as unknown as EffectValues[Name] }; // Each effect has one form of value.
 }
@@ -100,9 +95,9 @@ async function performCall(
   if (before?.event !== undefined) return before.event;
   if (before !== undefined) live.changes = before.changes;
   const input: ModelEffectInput = { turn, isFirst, situation };
-  const read = await performEffect(durable, 'model', input);
-  if ('broken' in read) return read.broken;
-  const { step, injected, made } = read.value;
+  const given = read('model', await durable.call('model', asJson(input)));
+  if ('broken' in given) return given.broken;
+  const { step, injected, made } = given.value;
   const event: MachineEvent =
     injected === undefined && made === undefined
       ? { type: 'attempt-finished', step }
@@ -121,8 +116,8 @@ function needsRoom({ parts, live, durable }: Performing): boolean {
 }
 
 async function performCompaction({ durable }: Performing, turn: number): Promise<MachineEvent> {
-  const read = await performEffect(durable, 'compact', { turn });
-  return 'broken' in read ? read.broken : { type: 'compacted', ...read.value };
+  const given = read('compact', await durable.call('compact', { turn }));
+  return 'broken' in given ? given.broken : { type: 'compacted', ...given.value };
 }
 
 async function performWait({ durable }: Performing, delayMs: number): Promise<MachineEvent> {
@@ -145,21 +140,22 @@ async function performTools(performing: Performing, calls: Calls): Promise<Machi
   const once = onceCalls(performing, running);
   const intents = once.length === 0 ? noIntents : await writeIntents(performing, once);
   if ('broken' in intents) return intents.broken;
-  const call = ({ index, attempt }: Calls[number]): Promise<Read<ToolEffectValue>> => {
+  const call = ({ index, attempt }: Calls[number]): Promise<Outcome> => {
     const intent = intents.get(index);
     const input: ToolEffectInput =
       intent === undefined ? { turn, index, attempt } : { turn, index, attempt, intent };
-    return performEffect(durable, 'tool', input);
+    return durable.call('tool', asJson(input));
   };
   const [only] = running;
   const outcomes =
     only !== undefined && running.length === 1 ? [await call(only)] : await Promise.all(running.map(call));
   let tookMs = 0;
-  const ends: AttemptedCall[] = [...settled.values()];
-  for (const [place, read] of outcomes.entries()) {
-    if ('broken' in read) return read.broken;
-    const { end, drawn } = read.value;
-    tookMs = Math.max(tookMs, read.value.tookMs);
+  const ends: AttemptedCall[] = settled.size === 0 ? [] : [...settled.values()];
+  for (let place = 0; place < running.length; place += 1) {
+    const given = read('tool', outcomes[place] as Outcome); // One for each that was called.
+    if ('broken' in given) return given.broken;
+    const { end, drawn } = given.value;
+    tookMs = Math.max(tookMs, given.value.tookMs);
     ends.push({ index: running[place]?.index ?? 0, end, drawn });
   }
   const final = asksHooks(performing, 'after-tool') ? await afterTools(performing, ends) : ends;
@@ -192,10 +188,10 @@ async function writeIntents(
   const timeouts = once.map(
     ({ index }) => parts.registry.get(states[index]?.call.name ?? '')?.timeoutMs ?? 0,
   );
-  const read = await performEffect(durable, 'intend', { timeoutMs: Math.max(...timeouts) });
+  const given = read('intend', await durable.call('intend', { timeoutMs: Math.max(...timeouts) }));
   // What could not be written down is not begun.
-  if ('broken' in read) return read;
-  const { token, deadlineMs } = read.value;
+  if ('broken' in given) return given;
+  const { token, deadlineMs } = given.value;
   return new Map(once.map(({ index }) => [index, { token: `${token}:${index}`, deadlineMs }]));
 }
 
@@ -204,15 +200,16 @@ async function performChecks(performing: Performing, indexes: readonly number[])
   const { turn } = live.state as RunState; // Tools belong to a turn.
   const outcomes = await Promise.all(
     indexes.map((index) =>
-      performEffect(durable, 'verify', { turn, index, attempt: 1 } satisfies ToolEffectInput),
+      durable.call('verify', asJson({ turn, index, attempt: 1 } satisfies ToolEffectInput)),
     ),
   );
   let tookMs = 0;
   const found: VerifiedCall[] = [];
-  for (const [place, read] of outcomes.entries()) {
-    if ('broken' in read) return read.broken;
-    tookMs = Math.max(tookMs, read.value.tookMs);
-    found.push({ index: indexes[place] ?? 0, found: read.value.found });
+  for (const [place, outcome] of outcomes.entries()) {
+    const given = read('verify', outcome);
+    if ('broken' in given) return given.broken;
+    tookMs = Math.max(tookMs, given.value.tookMs);
+    found.push({ index: indexes[place] ?? 0, found: given.value.found });
   }
   const told = asksHooks(performing, 'after-tool') ? await afterChecks(performing, found) : found;
   return { type: 'tools-verified', found: told, tookMs };
@@ -245,8 +242,8 @@ async function performQuestion(
   const recorded = durable.upcoming?.();
   const isAsked = recorded === undefined ? parts.approve !== undefined : recorded.effect === 'ask';
   if (!isAsked) return { type: 'person-absent' };
-  const read = await performEffect(durable, 'ask', { request });
-  return 'broken' in read ? read.broken : { type: 'person-answered', ...read.value };
+  const given = read('ask', await durable.call('ask', asJson({ request })));
+  return 'broken' in given ? given.broken : { type: 'person-answered', ...given.value };
 }
 
 /** Inputs of effects are JSON by their types, which the compiler cannot see through optional fields. */

@@ -49,7 +49,7 @@ export function createReplayParts({ config, facts, nextEntry }: RecordedParts): 
     output: isRecord(schema) ? readSchema(schema, 'the output on record') : undefined,
     get context() {
       const entry = nextEntry();
-      if (entry === undefined) return isRecord(at(driver, ['context'])) ? at(driver, ['context']) : unbounded;
+      if (entry === undefined) return contextIn(at(driver, ['context']));
       return isCallOf(entry, 'compact') ? exceeded : unbounded;
     },
     get approve() {
@@ -64,8 +64,14 @@ export function createReplayParts({ config, facts, nextEntry }: RecordedParts): 
 }
 
 // Redacted texts have other lengths: whether they were too long is said by what was done about it.
-const unbounded = { budget: undefined, fixedTokens: 0 };
-const exceeded = { budget: { maxTokens: 0, reserveTokens: 0 }, fixedTokens: 1 };
+const unbounded = { budget: undefined, fixedTokens: () => 0 };
+const exceeded = { budget: { maxTokens: 0, reserveTokens: 0 }, fixedTokens: () => 1 };
+
+function contextIn(context: unknown): object {
+  if (!isRecord(context)) return unbounded;
+  const tokens = context['fixedTokens'];
+  return { ...context, fixedTokens: () => (typeof tokens === 'number' ? tokens : 0) };
+}
 
 function isCallOf(entry: JournalEntry, effect: string): boolean {
   return entry.type === 'call' && entry.effect === effect;

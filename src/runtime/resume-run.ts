@@ -1,5 +1,6 @@
 import type { RunOutcome } from '../agent/run-outcome.ts';
 import type { Json } from '../base/json.ts';
+import { classifyFailure } from '../errors/classify-failure.ts';
 import { configError } from '../errors/config-error.ts';
 import { createFailure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
@@ -11,6 +12,7 @@ import {
   endRun,
   forget,
   joinRun,
+  letGoOutcome,
   obeySignal,
   reopen,
   unknownRun,
@@ -21,7 +23,9 @@ import type { LiveRun } from './live-run.ts';
 import { checkRunOptions, readAnswer } from './run-input.ts';
 import type { ResumeOptions } from './run-input.ts';
 import { existsError } from './run-keeper.ts';
-import type { RunKeeper, Taken } from './run-keeper.ts';
+import type { ReadRun, RunKeeper, Taken } from './run-keeper.ts';
+import { startInSession } from './run-session.ts';
+import { startRun } from './start-run.ts';
 import { watchRun } from './run-watchers.ts';
 
 /** Goes on with a run: from memory, or from its record. */
@@ -59,18 +63,27 @@ function reawake(held: HeldRuns, live: LiveRun, { onEvent, signal }: ResumeOptio
 
 /** It could not be written down that it begins; perhaps it can now. */
 async function beginAgain(held: HeldRuns, live: LiveRun, options: ResumeOptions): Promise<RunOutcome> {
-  const { engine, keeper } = held;
-  const { runId, unbegun } = live;
+  const { keeper } = held;
+  const { runId, unbegun: start, sessionId } = live;
+  if (start === undefined) return live.outcome.promise;
+  reawake(held, live, options);
   try {
-    await engine.start(unbegun as unknown as Json, { runId, version: driverVersion });
+    const isWhole = sessionId === undefined || start.session !== undefined;
+    const { signal } = options;
+    await startRun(
+      held,
+      live,
+      isWhole ? start : await startInSession(held, live, { start, sessionId, signal }),
+    );
   } catch (error) {
-    if (error !== existsError || keeper === undefined) throw error;
+    if (error !== existsError || keeper === undefined) {
+      endRun(held, live, letGoOutcome(held, live, classifyFailure(error, 'storage')));
+      return live.outcome.promise;
+    }
     // It had been written down after all: only that it was is what nobody heard.
     held.runs.delete(runId);
     return resumeStored(held, keeper, { runId, options });
   }
-  live.unbegun = undefined;
-  reawake(held, live, options);
   return live.outcome.promise;
 }
 
@@ -143,41 +156,50 @@ function checkAgent({ parts }: HeldRuns, { runId, agent }: RunRow): void {
 
 /** Takes a run from its record and carries it on; of one that has ended it finds the outcome again. Rejects where it cannot. */
 export async function loadRun(held: HeldRuns, live: LiveRun, options?: ResumeOptions): Promise<void> {
-  const { keeper, engine, parts } = held;
+  const { keeper, engine } = held;
   const { runId } = live;
-  if (keeper === undefined) throw unknownRun(held, runId);
-  const taken = await keeper.take(runId);
-  if (taken.type === 'unknown') throw unknownRun(held, runId);
-  if (taken.type === 'held') throw heldElsewhere(runId, taken.untilMs);
-  const { row, snapshot } = taken;
+  const row = await keeper?.store.runs.find(runId);
+  if (keeper === undefined || row === undefined) throw unknownRun(held, runId);
   checkAgent(held, row);
   live.sessionId = row.sessionId;
   live.isUntouched = true;
-  const hasEnded = row.status === 'completed' || row.status === 'stopped';
-  if (!hasEnded) await showChanges(held, live, taken);
-  if (row.status === 'running' || row.status === 'suspended' || row.status === 'parked')
-    return engine.adopt(snapshot);
-  const { endFailure } = taken;
-  const outcome =
-    endFailure === undefined ? await replayEnd(held, live, taken) : bareFailure(held, live, endFailure);
-  if (hasEnded || options === undefined) {
+  // To look at what has ended takes no lease: nobody changes it.
+  if (isFinal(row, options)) return endRun(held, live, await readEnd(held, live, await keeper.read(row)));
+  const taken = await keeper.take(runId);
+  if (taken.type === 'unknown') throw unknownRun(held, runId);
+  if (taken.type === 'held') throw heldElsewhere(runId, taken.untilMs);
+  if (taken.row.status !== 'completed' && taken.row.status !== 'stopped')
+    await showChanges(held, live, taken);
+  if (!hasEnded(taken.row)) return engine.adopt(taken.snapshot);
+  const outcome = await readEnd(held, live, taken);
+  if (isFinal(taken.row, options)) {
     await keeper.release(runId);
     return endRun(held, live, outcome);
   }
-  engine.adopt({ ...snapshot, end: { type: 'ended', result: null } });
+  engine.adopt({ ...taken.snapshot, end: { type: 'ended', result: null } });
   live.ending = undefined;
-  return startAgain(held, live, payloadOf({ ...held, parts }, options));
+  return startAgain(held, live, payloadOf(held, options ?? {}));
+}
+
+function hasEnded({ status }: RunRow): boolean {
+  return status !== 'running' && status !== 'suspended' && status !== 'parked';
+}
+
+/** Whether nobody goes on from there: it is over, or it is only asked for. */
+function isFinal(row: RunRow, options: ResumeOptions | undefined): boolean {
+  return hasEnded(row) && (options === undefined || row.status === 'completed' || row.status === 'stopped');
 }
 
 /** Finds the outcome of a run that has ended, from its record alone. */
-async function replayEnd(
-  { engine, keeper }: HeldRuns,
+async function readEnd(
+  held: HeldRuns,
   live: LiveRun,
-  { snapshot, row }: Extract<Taken, { type: 'taken' }>,
+  { snapshot, row, endFailure }: ReadRun,
 ): Promise<RunOutcome> {
-  const replayed = await engine.replay(snapshot);
+  if (endFailure !== undefined) return bareFailure(held, live, endFailure);
+  const replayed = await held.engine.replay(snapshot);
   if (live.ending !== undefined) return live.ending;
-  await keeper?.release(live.runId);
+  await held.keeper?.release(live.runId);
   if (replayed.type === 'broken') throw RerailError.from(replayed.failure);
   const message = `The record of run "${live.runId}" does not lead to its end (${row.status}): it comes to "${replayed.type}"`;
   throw RerailError.from(

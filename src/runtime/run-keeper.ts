@@ -10,7 +10,7 @@ import type { KeeperOptions, Keeping } from './kept-runs.ts';
 import { countCrash } from './park-run.ts';
 import type { BeginningRun, Recorder } from './recorder.ts';
 import { foldRun, toEvent } from './stored-run.ts';
-import type { RecordedEvent } from './stored-run.ts';
+import type { FoldedRun, RecordedEvent } from './stored-run.ts';
 
 /** Writes an agent's runs into a store, and takes them out again. */
 export interface RunKeeper {
@@ -18,6 +18,8 @@ export interface RunKeeper {
   readonly recorder: Recorder;
   /** Takes a run that nobody carries: its lease, and what is on record of it. */
   readonly take: (runId: string) => Promise<Taken>;
+  /** What is on record of a run, without taking it. */
+  readonly read: (row: RunRow) => Promise<ReadRun>;
   /** It waits outside the process: that is written down, and anybody may take it up. */
   readonly suspend: (runId: string, event: RecordedEvent, row: RowChange) => Promise<void>;
   /** What is to be listed of the run when its end is written down. */
@@ -28,16 +30,20 @@ export interface RunKeeper {
   readonly release: (runId: string) => Promise<void>;
 }
 
+/** What is on record of a run. */
+export interface ReadRun {
+  readonly row: RunRow;
+  readonly snapshot: RunSnapshot;
+  /** What broke it, where it ended without an outcome of its own. */
+  readonly endFailure?: Failure;
+}
+
 export type Taken =
-  | {
+  | (ReadRun & {
       readonly type: 'taken';
-      readonly row: RunRow;
-      readonly snapshot: RunSnapshot;
       /** What has changed in the agent since the run was begun. */
       readonly differences: readonly string[];
-      /** What broke it, where it ended without an outcome of its own. */
-      readonly endFailure?: Failure;
-    }
+    })
   | { readonly type: 'held'; readonly untilMs: number }
   | { readonly type: 'unknown' };
 
@@ -75,6 +81,10 @@ export function createRunKeeper(options: KeeperOptions): RunKeeper {
       },
     },
     take: (runId) => take(held, runId),
+    read: async (row) => {
+      const { snapshot, endFailure } = await readRun(held, row);
+      return { row, snapshot, ...(endFailure === undefined ? {} : { endFailure }) };
+    },
     suspend: (runId, event, row) =>
       writeLast(held, runId, {
         events: [toEvent(event)],
@@ -176,12 +186,7 @@ async function take(held: Keeping, runId: string): Promise<Taken> {
   if (claimed.type === 'held') return { type: 'held', untilMs: claimed.untilMs };
   const { lease, row, wasAbandoned } = claimed;
   try {
-    const [events, signals] = await Promise.all([
-      store.runs.events(runId, { from: row.generationSeq }),
-      store.runs.signals(runId),
-    ]);
-    const folded = foldRun(runId, events, signals);
-    const input = await readInput(folded.snapshot.input, runId, store.blobs);
+    const folded = await readRun(held, row);
     hold(held, runId, { ...freshRun(), lease });
     const differences = factsThatDiffer(folded.facts, facts);
     if (row.status === 'parked') await write(held, runId, takenBack);
@@ -190,7 +195,7 @@ async function take(held: Keeping, runId: string): Promise<Taken> {
       const event = toEvent({ type: 'taken-over', body: { crashes } });
       await write(held, runId, { events: [event], row: { crashes } });
     }
-    const snapshot = await obeyCancel(held, { ...folded.snapshot, input });
+    const snapshot = await obeyCancel(held, folded.snapshot);
     const { endFailure } = folded;
     return { type: 'taken', row, snapshot, differences, ...(endFailure === undefined ? {} : { endFailure }) };
   } catch (error) {
@@ -199,6 +204,17 @@ async function take(held: Keeping, runId: string): Promise<Taken> {
     await store.runs.release(lease).catch(() => undefined);
     throw error;
   }
+}
+
+async function readRun({ options }: Keeping, { runId, generationSeq }: RunRow): Promise<FoldedRun> {
+  const { runs, blobs } = options.store;
+  const [events, signals] = await Promise.all([
+    runs.events(runId, { from: generationSeq }),
+    runs.signals(runId),
+  ]);
+  const folded = foldRun(runId, events, signals);
+  const input = await readInput(folded.snapshot.input, runId, blobs);
+  return { ...folded, snapshot: { ...folded.snapshot, input } };
 }
 
 /** Somebody wished its end while nobody carried it. */

@@ -70,7 +70,7 @@ function watch(tool: Tool, rest: Partial<ToolRun> & { readonly clock?: Clock } =
 }
 
 function runWatched({ run, options }: Watched): Promise<ToolEnd> {
-  return runTool(run, options);
+  return Promise.resolve(runTool(run, options));
 }
 
 function runOnce(execute: Execute, rest: Partial<Tool> = {}): Promise<ToolEnd> {

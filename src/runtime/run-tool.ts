@@ -29,16 +29,19 @@ import type { ToolRun, ToolRunOptions } from './tool-run.ts';
 export { verifyTool } from './verify-tool.ts';
 export type { LateEnd, ToolProgress, ToolRun, ToolRunOptions } from './tool-run.ts';
 
-/** Runs one call of a tool. Whatever the tool does, this settles within its time with how it ended. Never rejects. */
-export function runTool(run: ToolRun, options: ToolRunOptions): Promise<ToolEnd> {
+/**
+ * Runs one call of a tool. Whatever the tool does, this settles within its time with how it ended. Never rejects. A tool that
+ * ends at once needs no promise.
+ */
+export function runTool(run: ToolRun, options: ToolRunOptions): ToolEnd | Promise<ToolEnd> {
   const call = beginCall(run, options);
-  if (options.signal.aborted) return Promise.resolve(failedEnd(call, notBegun(run.tool, 'cancelled')));
+  if (options.signal.aborted) return failedEnd(call, notBegun(run.tool, 'cancelled'));
   const timeoutMs = Math.min(run.tool.timeoutMs, run.leftMs);
-  if (!(timeoutMs > 0)) return Promise.resolve(failedEnd(call, notBegun(run.tool, 'no-time')));
+  if (!(timeoutMs > 0)) return failedEnd(call, notBegun(run.tool, 'no-time'));
   const ended = performWithin(call, { timeoutMs, perform: () => execute(call), summarise: summariseResult });
   return ended instanceof Promise
     ? ended.then((end) => endOf(call, end, timeoutMs))
-    : Promise.resolve(endOf(call, ended, timeoutMs));
+    : endOf(call, ended, timeoutMs);
 }
 
 /** What the tool's own code came to. */

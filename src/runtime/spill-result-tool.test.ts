@@ -25,7 +25,7 @@ interface Given {
 }
 
 /** One call as a run makes it: checked by the schema, bounded and encoded. */
-function call(
+async function call(
   input: Json,
   { blobs = { [hash]: text }, canRead = () => true, get }: Given = {},
 ): Promise<ToolEnd> {

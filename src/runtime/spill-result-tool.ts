@@ -1,3 +1,4 @@
+import { lazy } from '../base/lazy.ts';
 import { defineTool } from '../model/define-tool.ts';
 import type { BlobStore } from '../model/store.ts';
 import type { Tool, ToolContext } from '../model/tool.ts';
@@ -18,14 +19,8 @@ const timeoutMs = 10_000;
 
 /** The tool by which a model reads on in a result that was too long to be shown. What it gives is short enough not to be spilled. */
 export function readResultTool(blobs: Pick<BlobStore, 'get'>, { canRead }: ReadResultOptions): Tool {
-  return defineTool({
-    name: readResultName,
-    description:
-      'Reads on in a result of a tool that was too long to be shown whole, or searches it. The shortened result says its "ref".',
-    input: parameters,
-    effect: 'read',
-    timeoutMs,
-    maxResultCharacters: 2 * maxLength,
+  return {
+    ...template(),
     execute: async (given, context) => {
       const input = given as unknown as ReadInput; // The schema has let it through.
       const hash = hashOfRef(input.ref);
@@ -37,8 +32,22 @@ export function readResultTool(blobs: Pick<BlobStore, 'get'>, { canRead }: ReadR
         ? readOn(text, input, context)
         : search(text, { ...input, find: input.find }, context);
     },
-  });
+  };
 }
+
+/** Made once, for to read its schema takes longer than all the rest of an agent. */
+const template = lazy(() =>
+  defineTool({
+    name: readResultName,
+    description:
+      'Reads on in a result of a tool that was too long to be shown whole, or searches it. The shortened result says its "ref".',
+    input: parameters,
+    effect: 'read',
+    timeoutMs,
+    maxResultCharacters: 2 * maxLength,
+    execute: () => undefined,
+  }),
+);
 
 interface ReadInput {
   readonly ref: string;

@@ -19,7 +19,7 @@ export function rowOfStart(input: unknown): Pick<RowChange, 'text'> {
 export function rowOfOutcome(outcome: RunOutcome): RowChange {
   const { messages, turns, usage } = outcome;
   const asked = messages.find(({ role }) => role === 'user');
-  const answer = outcome.type === 'completed' ? outcome.text : 'partial' in outcome ? outcome.partial : '';
+  const answer = answerIn(outcome);
   const half = maxSearchedCharacters / 2;
   const text = `${asked === undefined ? '' : contentOf(asked).slice(0, half)}\n${answer.slice(0, half)}`;
   return {
@@ -32,6 +32,11 @@ export function rowOfOutcome(outcome: RunOutcome): RowChange {
     reason: 'reason' in outcome ? outcome.reason : null,
     resumeAtMs: outcome.type === 'suspended' ? resumeAtOf(outcome) : null,
   };
+}
+
+function answerIn(outcome: RunOutcome): string {
+  if (outcome.type === 'completed') return outcome.text;
+  return 'partial' in outcome ? outcome.partial : '';
 }
 
 /** When somebody should take it up again, whether or not anybody has answered: a question that nobody answers is a no. */

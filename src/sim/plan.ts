@@ -86,7 +86,7 @@ export function planRun(seed: number): Plan {
     maxFaults: 3,
     isDeathSeen: draw.happens(0.8),
     models: draw.pick([1, 1, 1, 2]),
-    maxTurns: draw.happens(0.06) ? 1 : 20,
+    maxTurns: draw.happens(0.03) ? 1 : 20,
     inDoubt: draw.pick(['ask', 'ask', 'tell'] as const),
     goesOnAfterFailure: features.has('failure') || draw.happens(0.5),
     sendings: planSendings(draw, features),

@@ -113,7 +113,7 @@ function stepOf({ events }: Addition): SimStep {
   if (event === undefined) return 'append ended';
   const { type, body } = event;
   if (!isRecord(body)) return 'append ended';
-  if (type === 'call') return ['append', body['effect']].join(' ') as SimStep; // Effects are named as the steps are.
+  if (type === 'call') return `append ${nameOf(body['effect'])}` as SimStep; // Effects are named as the steps are.
   if (type === 'sleep') return body['isOver'] === true ? 'append wake' : 'append sleep';
   if (type === 'wait') return 'append answer';
   return `append ${type}` as SimStep; // So are the other events.
@@ -155,7 +155,11 @@ function noteHanded(process: SimProcess, { events }: Addition): () => void {
 export function identityOf({ type, body }: NewEvent): string {
   if (!isRecord(body)) return type;
   const { position, effect, isOver, generation } = body;
-  return [type, position, effect, isOver, generation].join(' ');
+  return `${type} ${nameOf(position)} ${nameOf(effect)} ${nameOf(isOver)} ${nameOf(generation)}`;
+}
+
+function nameOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value ?? null);
 }
 
 function noteResult({ world }: SimProcess, { type, body }: NewEvent): void {

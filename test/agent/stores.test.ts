@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createAgent, exportRun, importRun, tool } from '../../src/index.ts';
-import type { Agent, AgentOptions, Hook, RerailError, RunEvent, RunOutcome } from '../../src/index.ts';
+import type { Agent, AgentOptions, Hook, RunEvent, RunOutcome } from '../../src/index.ts';
 import { createFailure } from '../../src/errors/index.ts';
 import { memoryStore } from '../../src/testing/memory-store.ts';
 import type { MemoryStore } from '../../src/testing/memory-store.ts';
@@ -330,7 +330,7 @@ describe('a run that somebody else has a say in', () => {
     const resumed = await world.clock.runUntil(
       second.agent.resume('r1', { answer: true }).then(
         ({ type }) => type,
-        (error: RerailError) => error.message,
+        (error: unknown) => String(error),
       ),
     );
     const told = second.events.find(({ type }) => type === 'agent-changed');

@@ -1,0 +1,168 @@
+import type { RunEvent } from '../agent/run-event.ts';
+import type { ReadyCall } from '../agent/state.ts';
+import type { ToolEnd } from '../agent/tool-call.ts';
+import { hashText } from '../base/hash.ts';
+import type { Json } from '../base/json.ts';
+import { createFailure } from '../errors/failure.ts';
+import { renderFailure } from '../errors/render-failure.ts';
+import type { Tool } from '../model/tool.ts';
+import { addLedgers } from '../resilience/ledger.ts';
+import type { Ledger } from '../resilience/ledger.ts';
+import type { AgentParts } from './agent-parts.ts';
+import { assist } from './assist.ts';
+import { watchBackground } from './background.ts';
+import type { EffectContext } from './durable.ts';
+import { publish } from './live-run.ts';
+import type { LiveRun } from './live-run.ts';
+import { runTool } from './run-tool.ts';
+import type { ToolRun, ToolRunOptions } from './run-tool.ts';
+import type { Leave } from './slots.ts';
+import type { Report, ToolEffectInput } from './tool-effects.ts';
+
+/** The longest result that is kept whole. To encode a larger one would hold up everybody else. */
+const maxSpilledCharacters = 1_000_000;
+
+/** One attempt at a call while it is worked on. */
+export interface Working {
+  readonly call: ReadyCall;
+  readonly tool: Tool;
+  readonly input: ToolEffectInput;
+  readonly context: EffectContext;
+  readonly onBackground: Report;
+  readonly startMs: number;
+  /** What `assist` has used up so far, also where it came to nothing. */
+  spent: Ledger | undefined;
+  /** Works that it has left in the background. */
+  works: number;
+}
+
+/** Waits for a place and for what it declares to need, then runs. A promise only where something is waited for. */
+export function runHeld(parts: AgentParts, live: LiveRun, working: Working): ToolEnd | Promise<ToolEnd> {
+  const { signal } = working.context;
+  if (signal.aborted) return notStarted(working.call);
+  const run = toRun(parts, live, working);
+  const resource = resourceOf(working.tool, run.input);
+  const entering = live.slots.enter({ signal });
+  if (entering instanceof Promise || resource !== undefined)
+    return runLater(parts, live, { working, run, entering, resource });
+  const ran = begin(parts, live, { working, run });
+  if (ran instanceof Promise) return ran.finally(entering);
+  entering();
+  return ran;
+}
+
+/** The call as a tool is run. */
+export function toRun({ config }: AgentParts, live: LiveRun, { call, tool, input }: Working): ToolRun {
+  const { runId } = live;
+  const { turn, index, attempt } = input;
+  const elapsedMs = live.state?.elapsedMs ?? 0;
+  return {
+    tool,
+    callId: call.callId,
+    input: live.inputs?.get(index) ?? call.input,
+    runId,
+    turn,
+    attempt,
+    // Of the call's place in the run, so that it is the same for every attempt and after every crash.
+    idempotencyKey: () => hashText(`${runId}/${turn}/${index}/${tool.name}`),
+    leftMs: Math.max(1, config.limits.timeoutMs - elapsedMs),
+  };
+}
+
+/** What the run gives a tool besides. */
+export function optionsOf(parts: AgentParts, live: LiveRun, working: Working): ToolRunOptions {
+  const { call, input, context, onBackground } = working;
+  const { callId, name } = call;
+  const { turn } = input;
+  return {
+    ...(parts.store === undefined ? undefined : { maxSpilledCharacters }),
+    clock: parts.clock,
+    signal: context.signal,
+    onProgress: (progress) => publish(live, { type: 'tool-progress', turn, callId, name, ...progress }),
+    onLate: (late) => publish(live, { type: 'tool-late', turn, callId, name, ...late }),
+    assist: (prompt, schema, signal) => {
+      const onSpent = (ledger: Ledger): void => {
+        working.spent = working.spent === undefined ? ledger : addLedgers(working.spent, ledger);
+      };
+      return assist(parts, live, { prompt, schema, signal, onSpent });
+    },
+    onBackground: (label, work) => {
+      working.works += 1;
+      const id = `${live.runId}:${turn}:${callId}:${input.attempt}:${working.works}`;
+      watchBackground(work, { id, name, label }, (report) => onBackground(live, report));
+    },
+  };
+}
+
+function begin(
+  parts: AgentParts,
+  live: LiveRun,
+  { working, run }: { readonly working: Working; readonly run: ToolRun },
+): ToolEnd | Promise<ToolEnd> {
+  if (live.watchers.size > 0) publish(live, startOf(working.call, working.input, run.input));
+  return runTool(run, optionsOf(parts, live, working));
+}
+
+interface Queued {
+  readonly working: Working;
+  readonly run: ToolRun;
+  readonly entering: Leave | Promise<Leave>;
+  readonly resource: string | undefined;
+}
+
+async function runLater(
+  parts: AgentParts,
+  live: LiveRun,
+  { working, run, entering, resource }: Queued,
+): Promise<ToolEnd> {
+  const { signal } = working.context;
+  try {
+    const leave = await entering;
+    try {
+      const release = resource === undefined ? undefined : await live.locks.acquire([resource], { signal });
+      try {
+        return await begin(parts, live, { working, run });
+      } finally {
+        release?.();
+      }
+    } finally {
+      leave();
+    }
+  } catch (error) {
+    // Only the waits reject, and only because the run was cancelled: the tool has not been started.
+    if (!signal.aborted) throw error;
+    return notStarted(working.call);
+  }
+}
+
+function startOf({ callId, name }: ReadyCall, { turn, attempt }: ToolEffectInput, input: Json): RunEvent {
+  return { type: 'tool-started', turn, callId, name, input, attempt };
+}
+
+function notStarted({ callId, name }: ReadyCall): ToolEnd {
+  const message = `The run was cancelled before "${name}" was started`;
+  const failure = createFailure('CANCELLED', {
+    origin: 'tool',
+    message,
+    sideEffect: 'none',
+    context: { tool: name },
+  });
+  return {
+    callId,
+    name,
+    type: 'failed',
+    content: renderFailure(failure, 'model'),
+    failure,
+    resultHash: 'cancelled',
+    durationMs: 0,
+  };
+}
+
+function resourceOf({ resource }: Tool, input: Json): string | undefined {
+  if (typeof resource !== 'function') return resource;
+  try {
+    return resource(input);
+  } catch {
+    return undefined; // What it needs is unknown then; it runs as if it needed nothing, and its own code will say more.
+  }
+}
