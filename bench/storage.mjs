@@ -64,8 +64,8 @@ async function served() {
 async function step() {
   const names = ['bare insert', 'Rerail'];
   const times = await takeTurns(names, {
-    task: { type: 'step', turns: isQuick ? 200 : 500 },
-    rounds: isQuick ? 3 : 9,
+    task: { type: 'step', turns: isQuick ? 200 : 300 },
+    rounds: isQuick ? 3 : 7,
     warmUp: 1,
   });
   printTable('A lone durable step, beside one small append with fdatasync to a plain file', {

@@ -1,5 +1,6 @@
 import { messagesOf } from '../agent/history.ts';
 import type { RunOutcome } from '../agent/run-outcome.ts';
+import { defined } from '../base/defined.ts';
 import type { Json } from '../base/json.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
 import { createFailure } from '../errors/failure.ts';
@@ -29,11 +30,12 @@ import type { LiveRun } from './live-run.ts';
 import { createMemoryEngine } from './memory-engine.ts';
 import { noteOutcome } from './note-outcome.ts';
 import { cancelRun } from './cancel-run.ts';
-import { loadRun, resumeRun } from './resume-run.ts';
+import { beginAgain, loadRun, resumeRun } from './resume-run.ts';
 import { startRun } from './start-run.ts';
 import { checkRunOptions, readInput, readMessage } from './run-input.ts';
 import type { ResumeOptions, RunInput, RunOptions } from './run-input.ts';
 import { existsError } from './run-keeper.ts';
+import { sendSignal } from './send-signal.ts';
 import { createEventQueue } from './run-stream.ts';
 import type { RunStream } from './run-stream.ts';
 import { startInSession } from './run-session.ts';
@@ -127,7 +129,8 @@ function begin(held: HeldRuns, input: RunInput, joining: Joining): LiveRun {
   const runId = options.runId ?? parts.newId();
   const known = runs.get(runId);
   if (known !== undefined) {
-    joinRun(held, known, joining);
+    if (known.ended === undefined || known.unbegun === undefined) joinRun(held, known, joining);
+    else beginOnceMore(held, known, joining);
     return known;
   }
   const live = createLiveRun(runId, parts.config.limits.maxConcurrentTools);
@@ -149,6 +152,15 @@ function begin(held: HeldRuns, input: RunInput, joining: Joining): LiveRun {
   void starting.catch((error: unknown) => failStart(held, live, error));
   if (!live.isCancelled) obeySignal(held, live, options.signal);
   return live;
+}
+
+/** It could not be written down that it begins: whoever asks for the run again has it tried again. */
+function beginOnceMore(held: HeldRuns, live: LiveRun, { options, watcher }: Joining): void {
+  const { signal, onEvent } = options;
+  const beginning = beginAgain(held, live, defined({ signal, onEvent }));
+  if (watcher !== undefined) live.watchers.add(watcher);
+  const { outcome } = live;
+  void beginning.then(outcome.resolve, (error: unknown) => failStart(held, live, error));
 }
 
 /** The run could not begin: that is an outcome too. */
@@ -188,10 +200,15 @@ function letGo(held: HeldRuns, runId: string, failure: Failure | undefined): voi
 /** Lets go of a run without ending it: it goes on where somebody takes it up. */
 async function release(held: HeldRuns, runId: string): Promise<void> {
   const { engine, keeper, runs } = held;
-  if (keeper === undefined || !runs.has(runId)) throw unknownRun(held, runId);
+  if (keeper === undefined || !runs.has(runId)) throw notCarried(runId);
   engine.letGo(runId);
   await keeper.release(runId);
   letGo(held, runId, undefined);
+}
+
+function notCarried(runId: string): RerailError {
+  const message = `The run "${runId}" is not carried by this agent in this process, or it has no store: there is nothing to let go`;
+  return RerailError.from(createFailure('INVALID_STATE', { origin: 'agent', message }));
 }
 
 async function inject(
@@ -213,7 +230,8 @@ async function inject(
       }),
     );
   const signal = { id: parts.newId(), payload: whole as unknown as Json }; // A message is JSON.
-  if (live === undefined) await keeper?.store.runs.signal(runId, { ...signal, name: 'message' });
+  if (live === undefined && keeper !== undefined)
+    await sendSignal(keeper, runId, { ...signal, name: 'message' });
   else await engine.signal(runId, 'message', signal);
 }
 

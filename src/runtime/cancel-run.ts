@@ -3,6 +3,7 @@ import type { HeldRuns } from './held-runs.ts';
 import { loadRun } from './resume-run.ts';
 import { createLiveRun } from './live-run.ts';
 import { watchRun } from './run-watchers.ts';
+import { sendSignal } from './send-signal.ts';
 
 /** Stops a run, wherever it is. Resolves when it has stopped; where another process carries it, when that process will be told. */
 export async function cancelRun(held: HeldRuns, runId: string, reason: string): Promise<void> {
@@ -29,7 +30,7 @@ async function cancelStored(held: HeldRuns, runId: string, reason: string): Prom
   const row = await keeper?.store.runs.find(runId);
   if (keeper === undefined || row === undefined) throw unknownRun(held, runId);
   if (row.status !== 'running' && row.status !== 'suspended' && row.status !== 'parked') return;
-  await keeper.store.runs.signal(runId, { id: `cancel:${row.headSeq}`, name: 'cancel', payload: reason });
+  await sendSignal(keeper, runId, { id: `cancel:${row.headSeq}`, name: 'cancel', payload: reason });
   if (row.agent !== parts.name || row.owner !== undefined) return;
   // Somebody in this process may have taken it up meanwhile; it has the wish by its record.
   const known = runs.get(runId);

@@ -25,7 +25,7 @@ export function resolveHistory(options: HistoryOptions = {}): HistoryRules {
   if (!isRecord(options)) throw configError(`"history" must be an object, such as { strategy: 'lexical' }`);
   const { embeddings, ...given }: HistoryOptions = options;
   if (embeddings !== undefined && !isEmbeddingModel(embeddings))
-    throw configError('"history.embeddings" must be an embedding model, such as openaiEmbeddings(…)');
+    throw configError('"history.embeddings" must be an embedding model, such as openaiEmbedding(…)');
   const rules = resolveSelection(given);
   if (rules.strategy === 'embeddings' && embeddings === undefined)
     throw configError('The strategy "embeddings" of "history" needs "embeddings": a model that makes them');

@@ -25,6 +25,7 @@ import type { ResumeOptions } from './run-input.ts';
 import { existsError } from './run-keeper.ts';
 import type { ReadRun, RunKeeper, Taken } from './run-keeper.ts';
 import { startInSession } from './run-session.ts';
+import { sendSignal } from './send-signal.ts';
 import { startRun } from './start-run.ts';
 import { watchRun } from './run-watchers.ts';
 
@@ -38,7 +39,13 @@ export async function resumeRun(held: HeldRuns, runId: string, options: ResumeOp
     return resumeStored(held, keeper, { runId, options });
   }
   const { ended, state, unbegun } = live;
-  if (ended !== undefined && unbegun !== undefined) return beginAgain(held, live, options);
+  if (ended !== undefined && unbegun !== undefined) {
+    return beginAgain(held, live, options).catch((error: unknown) => {
+      if (error !== existsError || keeper === undefined) throw error;
+      runs.delete(runId);
+      return resumeStored(held, keeper, { runId, options });
+    });
+  }
   // Still under way: whoever resumes it waits for the same end.
   if (ended === undefined || state === undefined) {
     joinRun(held, live, { options });
@@ -61,28 +68,25 @@ function reawake(held: HeldRuns, live: LiveRun, { onEvent, signal }: ResumeOptio
   obeySignal(held, live, signal);
 }
 
-/** It could not be written down that it begins; perhaps it can now. */
-async function beginAgain(held: HeldRuns, live: LiveRun, options: ResumeOptions): Promise<RunOutcome> {
-  const { keeper } = held;
-  const { runId, unbegun: start, sessionId } = live;
+/**
+ * It could not be written down that it begins; perhaps it can now. Rejects with `existsError` where it had been written down after
+ * all, and only nobody heard of it.
+ */
+export async function beginAgain(held: HeldRuns, live: LiveRun, options: ResumeOptions): Promise<RunOutcome> {
+  const { unbegun: start, sessionId } = live;
   if (start === undefined) return live.outcome.promise;
+  const { signal } = options;
   reawake(held, live, options);
   try {
     const isWhole = sessionId === undefined || start.session !== undefined;
-    const { signal } = options;
     await startRun(
       held,
       live,
       isWhole ? start : await startInSession(held, live, { start, sessionId, signal }),
     );
   } catch (error) {
-    if (error !== existsError || keeper === undefined) {
-      endRun(held, live, letGoOutcome(held, live, classifyFailure(error, 'storage')));
-      return live.outcome.promise;
-    }
-    // It had been written down after all: only that it was is what nobody heard.
-    held.runs.delete(runId);
-    return resumeStored(held, keeper, { runId, options });
+    if (error === existsError) throw error;
+    endRun(held, live, letGoOutcome(held, live, classifyFailure(error, 'storage')));
   }
   return live.outcome.promise;
 }
@@ -122,7 +126,7 @@ async function resumeStored(
   // The answer is on record before anybody acts on it. Whoever answers the same question a second time is too late.
   if (row.status === 'suspended') {
     const payload = payloadOf(held, options) as unknown as Json; // Plain data.
-    await keeper.store.runs.signal(runId, { id: `resume:${row.headSeq}`, name: 'resume', payload });
+    await sendSignal(keeper, runId, { id: `resume:${row.headSeq}`, name: 'resume', payload });
   }
   const known = runs.get(runId); // Somebody else may have been quicker.
   if (known !== undefined) {

@@ -53,33 +53,7 @@ export function createRunKeeper(options: KeeperOptions): RunKeeper {
   const { store } = options;
   return {
     store,
-    recorder: {
-      begin: (run) => {
-        const beginning = begin(held, run);
-        const settled = beginning.then(
-          () => void held.beginning.delete(run.runId),
-          () => void held.beginning.delete(run.runId), // Whoever began it is told.
-        );
-        held.beginning.set(run.runId, settled);
-        return beginning;
-      },
-      keep: (runId, entry) => {
-        const took = signalsTakenBy(entry);
-        const events = [toEvent({ type: entry.type, body: entry })];
-        const row = isTakenUp(entry) ? { row: goesOnAgain } : {};
-        return write(held, runId, took.length === 0 ? { events, ...row } : { events, took, ...row });
-      },
-      cancel: async (runId, reason) => {
-        await held.beginning.get(runId);
-        await write(held, runId, { events: [toEvent({ type: 'cancelled', body: { reason } })] });
-      },
-      end: (runId, end) => finish(held, runId, end),
-      signal: async (runId, signal) => {
-        if (held.runs.get(runId)?.lease === undefined) return 'added'; // It is not on record.
-        const kept = await store.runs.signal(runId, signal);
-        return kept === 'unknown' ? 'added' : kept;
-      },
-    },
+    recorder: createRecorder(held),
     take: (runId) => take(held, runId),
     read: async (row) => {
       const { snapshot, endFailure } = await readRun(held, row);
@@ -97,6 +71,37 @@ export function createRunKeeper(options: KeeperOptions): RunKeeper {
     note: (runId, event, row) =>
       write(held, runId, { events: [toEvent(event)], ...(row === undefined ? {} : { row }) }),
     release: (runId) => release(held, runId),
+  };
+}
+
+function createRecorder(held: Keeping): Recorder {
+  const { store } = held.options;
+  return {
+    begin: (run) => {
+      const beginning = begin(held, run);
+      const settled = beginning.then(
+        () => void held.beginning.delete(run.runId),
+        () => void held.beginning.delete(run.runId), // Whoever began it is told.
+      );
+      held.beginning.set(run.runId, settled);
+      return beginning;
+    },
+    keep: (runId, entry) => {
+      const took = signalsTakenBy(entry);
+      const events = [toEvent({ type: entry.type, body: entry })];
+      const row = isTakenUp(entry) ? { row: goesOnAgain } : {};
+      return write(held, runId, took.length === 0 ? { events, ...row } : { events, took, ...row });
+    },
+    cancel: async (runId, reason) => {
+      await held.beginning.get(runId);
+      await write(held, runId, { events: [toEvent({ type: 'cancelled', body: { reason } })] });
+    },
+    end: (runId, end) => finish(held, runId, end),
+    signal: async (runId, signal) => {
+      if (held.runs.get(runId)?.lease === undefined) return 'added'; // It is not on record.
+      const kept = await store.runs.signal(runId, signal);
+      return kept === 'unknown' ? 'added' : kept;
+    },
   };
 }
 

@@ -207,7 +207,7 @@ describe('rerail doctor', () => {
     const { exitCode, out, err } = await line.run(['doctor', '--store', 'many.db'], {
       nodeOptions: ['--import', `data:text/javascript,${encodeURIComponent(press)}`],
     });
-    expect(err).toBe('rerail: It was interrupted before it was done. Nothing was changed. (CANCELLED)\n');
+    expect(err).toBe('rerail: It was interrupted before it was done. No run was changed. (CANCELLED)\n');
     expect({ exitCode, out }).toEqual({ exitCode: 130, out: '' });
   });
 

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { chainEvents, writeBundle } from '../../src/runtime/run-bundle.ts';
+import type { RunBundle } from '../../src/runtime/run-bundle.ts';
 import { copyStore, ended, fillStore, flipByte, waiting } from './broken-stores.ts';
 import { buildCommandLine } from './command-line.ts';
 import type { CommandLine } from './command-line.ts';
@@ -82,6 +84,18 @@ describe('rerail replay refuses', () => {
 });
 
 describe('rerail replay', () => {
+  it('shows the steps before one that does not fit', async () => {
+    const content = JSON.parse(readFileSync(bundleFile('plain-answer'), 'utf8')) as RunBundle;
+    const changed = content.events.map((event) =>
+      event.type === 'ended' ? { ...event, body: { status: 'cancelled' } } : event,
+    );
+    const stdin = writeBundle({ ...content, events: chainEvents(content.run.runId, changed) });
+    const { exitCode, out, err } = await line.run(['replay', '-'], { stdin });
+    expect(out).toMatch(/The model answered\. \[ended\]\n$/);
+    expect(err).toMatch(/^rerail: .+event 3 says that it ended \("cancelled"\).+\(STORAGE_CORRUPT\)\n$/);
+    expect(exitCode).toBe(30);
+  });
+
   it('shows a bundle step by step, with waits, recoveries and the outcome', async () => {
     const { exitCode, out, err } = await line.run(['replay', bundleFile('retry-with-waits')]);
     expect({ exitCode, err }).toEqual({ exitCode: 0, err: '' });

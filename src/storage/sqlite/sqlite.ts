@@ -35,7 +35,8 @@ export interface SqliteOptions {
   readonly durability?: Durability;
   /**
    * `full`, unless told: what was acknowledged survives a loss of power. `normal` survives the death of the process, and a
-   * loss of power may take the latest events; the run is then refused as diverged until somebody accepts it.
+   * loss of power may take the latest events; where the record of the heads has survived it, the run is then refused as diverged until
+   * somebody accepts it; where it has not, nobody can tell, and an effect may be repeated.
    */
   readonly sync?: 'full' | 'normal';
   /** Leases and times are by its wall clock; the machine's unless told. */
