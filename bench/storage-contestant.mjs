@@ -93,22 +93,33 @@ async function measureStep({ turns }) {
 }
 
 /**
+ * One file for all rounds, as a process that has been up for a while has it: a log that still grows takes longer to sync than one
+ * that is written over.
+ */
+const stepFile = fresh('step');
+
+/**
  * @param {number} turns
  * @param {() => void} mark
  */
 async function stepThrough(turns, mark) {
   const { createKeptAgent, instantModel, textOf } = await import('./storage-rerail.mjs');
-  const { agent, store } = createKeptAgent({
-    model: instantModel({ turns, onCall: mark }),
-    file: fresh('step'),
+  onStep = mark;
+  stepAgent ??= createKeptAgent({
+    model: instantModel({ turns, onCall: () => onStep() }),
+    file: stepFile,
     execute: (input) => {
-      mark();
+      onStep();
       return lookUp(input);
     },
-  });
-  textOf(await agent.run(prompt));
-  await store.close();
+  }).agent;
+  textOf(await stepAgent.run(prompt));
 }
+
+/** @type {() => void} */
+let onStep = () => undefined;
+/** @type {import('../dist/index.js').Agent | undefined} */
+let stepAgent;
 
 /**
  * @param {number} turns
@@ -116,14 +127,17 @@ async function stepThrough(turns, mark) {
  */
 async function insertSteps(turns, mark) {
   const { openStepTable } = await import('./storage-bare.mjs');
-  const table = openStepTable(fresh('step'));
+  stepTable ??= openStepTable(stepFile);
+  const run = crypto.randomUUID();
   for (let step = 0; step < turns * 2; step += 1) {
     mark();
-    table.keep('run', step, stepBody);
+    stepTable.keep(run, step, stepBody);
     await Promise.resolve();
   }
-  table.close();
 }
+
+/** @type {ReturnType<typeof import('./storage-bare.mjs').openStepTable> | undefined} */
+let stepTable;
 
 /** As long as what an agent keeps of a model's call. */
 const stepBody = { type: 'call', text: 'a'.repeat(900) };

@@ -64,9 +64,10 @@ async function served() {
 async function step() {
   const names = ['bare insert', 'Rerail'];
   const times = await takeTurns(names, {
-    task: { type: 'step', turns: isQuick ? 200 : 300 },
+    task: { type: 'step', turns: 300 },
     rounds: isQuick ? 3 : 7,
-    warmUp: 1,
+    // Until the log of the store is as long as it gets.
+    warmUp: isQuick ? 6 : 8,
   });
   printTable('A lone durable step, beside one small append with fdatasync to a plain file', {
     columns: ['a step', 'fdatasync', 'step/fdatasync', 'of pairs'],

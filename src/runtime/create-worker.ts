@@ -68,6 +68,8 @@ function createState(parts: WorkerState['parts']): WorkerState {
     memory: createWorkerMemory(),
     phase: 'made',
     running: new Map(),
+    trial: undefined,
+    suspects: new Map(),
     polling: {
       count: 0,
       isUnderWay: false,

@@ -4,7 +4,7 @@ import { foldRun, toEvent } from './stored-run.ts';
 /** What came of wanting to park a run. */
 export type Parked =
   | { readonly type: 'parked'; readonly crashes: number }
-  /** It has not crashed that often: it may go on. */
+  /** It has not crashed that often, or may only have stood beside one that did: it may go on. */
   | { readonly type: 'fit'; readonly crashes: number }
   | { readonly type: 'held'; readonly untilMs: number }
   /** It has ended meanwhile, is parked already, or was removed. */
@@ -14,10 +14,15 @@ export type Parked =
 export interface ParkOptions {
   readonly owner: LeaseOwner;
   readonly maxCrashes: number;
+  /** So many other runs are in the same hands. */
+  readonly beside?: number;
 }
 
 /** A run that got so far since it was last taken over did not die of the same thing. */
 export const entriesOfProgress = 10;
+
+/** From here on it is parked also where another one may have been to blame. */
+const maxSuspicions = 2;
 
 /** How often its owner has vanished, this time counted. */
 export function countCrash({ crashes }: RunRow, entriesSinceTaken: number): number {
@@ -33,7 +38,7 @@ export function countCrash({ crashes }: RunRow, entriesSinceTaken: number): numb
 export async function parkRun(
   store: Store,
   runId: string,
-  { owner, maxCrashes }: ParkOptions,
+  { owner, maxCrashes, beside = 0 }: ParkOptions,
 ): Promise<Parked> {
   const claimed = await store.runs.claim(runId, owner);
   if (claimed.type === 'unknown') return { type: 'gone' };
@@ -42,8 +47,8 @@ export async function parkRun(
   try {
     if (row.status !== 'running' && row.status !== 'suspended') return { type: 'gone' };
     const hasCrashed = wasAbandoned && row.status === 'running';
-    const crashes = hasCrashed ? await readCrashes(store, row) : row.crashes;
-    if (crashes >= maxCrashes) {
+    const { crashes, isToBlame } = hasCrashed ? await readCrashes(store, row) : { ...row, isToBlame: true };
+    if (crashes >= maxCrashes + maxSuspicions || (crashes >= maxCrashes && isToBlame)) {
       const change = {
         status: 'parked',
         crashes,
@@ -54,7 +59,7 @@ export async function parkRun(
       await store.runs.append(lease, { events: [event], row: change });
       return { type: 'parked', crashes };
     }
-    const event = toEvent({ type: 'taken-over', body: { crashes } });
+    const event = toEvent({ type: 'taken-over', body: { crashes, beside } });
     if (hasCrashed) await store.runs.append(lease, { events: [event], row: { crashes } });
     return { type: 'fit', crashes };
   } finally {
@@ -62,9 +67,16 @@ export async function parkRun(
   }
 }
 
-async function readCrashes({ runs }: Store, row: RunRow): Promise<number> {
+interface Crashes {
+  readonly crashes: number;
+  /** It was carried alone, so nobody else can have ended the process. */
+  readonly isToBlame: boolean;
+}
+
+async function readCrashes({ runs }: Store, row: RunRow): Promise<Crashes> {
   const events = await runs.events(row.runId, { from: row.generationSeq });
-  return countCrash(row, foldRun(row.runId, events, []).entriesSinceTaken);
+  const { entriesSinceTaken, beside } = foldRun(row.runId, events, []);
+  return { crashes: countCrash(row, entriesSinceTaken), isToBlame: beside === 0 };
 }
 
 async function giveBack(store: Store, lease: Lease): Promise<void> {

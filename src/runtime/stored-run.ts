@@ -19,7 +19,14 @@ export type RecordedEvent =
   | { readonly type: 'suspended'; readonly body: { readonly reason: string; readonly request?: Json } }
   | { readonly type: 'ended'; readonly body: { readonly status: string; readonly failure?: Failure } }
   /** Its owner vanished, and another one carries it on. */
-  | { readonly type: 'taken-over'; readonly body: { readonly crashes: number } }
+  | {
+      readonly type: 'taken-over';
+      readonly body: {
+        readonly crashes: number;
+        /** So many others were in the same hands: whichever of them it was that ended the process before. */
+        readonly beside?: number;
+      };
+    }
   /** It is taken up with other code than it was begun with. */
   | { readonly type: 'changed'; readonly body: { readonly differences: readonly string[] } }
   | { readonly type: 'parked'; readonly body: { readonly crashes: number } }
@@ -44,6 +51,8 @@ export interface FoldedRun {
   /** Entries since the run was last taken over: whether it got anywhere. */
   readonly entriesSinceTaken: number;
   readonly endFailure?: Failure;
+  /** So many others were carried beside it, as far as is known. */
+  readonly beside: number;
 }
 
 const entryTypes: ReadonlySet<string> = new Set<JournalEntry['type']>(['call', 'sleep', 'wait']);
@@ -61,14 +70,17 @@ export function foldRun(
   let { cancelReason } = began;
   let entriesSinceTaken = 0;
   let endFailure: Failure | undefined;
+  let beside = 0;
   for (const event of events) {
     if (entryTypes.has(event.type)) {
       if (!isEntry(event.body)) throw unreadable(runId, event, 'it has no position');
       entries[event.body.position] = event.body;
       entriesSinceTaken += 1;
     } else if (event.type === 'cancelled') cancelReason = reasonIn(event.body);
-    else if (event.type === 'taken-over') entriesSinceTaken = 0;
-    else if (event.type === 'ended') endFailure = failureIn(event.body);
+    else if (event.type === 'taken-over') {
+      entriesSinceTaken = 0;
+      beside = besideIn(event.body);
+    } else if (event.type === 'ended') endFailure = failureIn(event.body);
   }
   const { version, generation, input, facts } = began;
   const snapshot: RunSnapshot = {
@@ -81,13 +93,18 @@ export function foldRun(
     signalIds: [],
     ...(cancelReason === undefined ? {} : { cancelReason }),
   };
-  const folded = { snapshot, facts, entriesSinceTaken };
+  const folded = { snapshot, facts, entriesSinceTaken, beside };
   return endFailure === undefined ? folded : { ...folded, endFailure };
 }
 
 function reasonIn(body: Json): string {
   const reason = isRecord(body) ? body['reason'] : undefined;
   return typeof reason === 'string' ? reason : 'somebody wished it';
+}
+
+function besideIn(body: Json): number {
+  const beside = isRecord(body) ? body['beside'] : undefined;
+  return typeof beside === 'number' ? beside : 0;
 }
 
 function failureIn(body: Json): Failure | undefined {

@@ -6,7 +6,7 @@ import type { WaitingRun } from '../model/store.ts';
 import { earliestDueMs, markRow, markSignals, rememberDue, whysOf } from './worker-memory.ts';
 import type { Due } from './worker-memory.ts';
 import type { Taken, WorkerState } from './worker-state.ts';
-import { backoffMs, takeUp } from './worker-take.ts';
+import { backoffMs, isSuspect, takeUp } from './worker-take.ts';
 
 /** However many moments come one after the other, polls keep this distance. */
 const minGapMs = 20;
@@ -88,7 +88,7 @@ async function answered(state: WorkerState, look: Promise<void>): Promise<void> 
 async function lookAround(state: WorkerState): Promise<void> {
   const { parts, running, polling, idlers } = state;
   const number = polling.count;
-  const places = parts.concurrency - running.size;
+  const places = isOnTrial(state) ? 0 : parts.concurrency - running.size;
   polling.hasMore = places <= 0;
   if (places <= 0) return;
   const setBack = await findSetBack(state, places);
@@ -98,13 +98,45 @@ async function lookAround(state: WorkerState): Promise<void> {
   const listed = new Set(found.map(({ row }) => row.runId));
   const chosen = [...found, ...setBack.filter(({ row }) => !listed.has(row.runId))];
   polling.hasMore = !isAll;
-  for (const waiting of chosen) begin(state, waiting);
+  const taking = withoutCompany(state, chosen);
+  const beside = running.size + taking.length - 1;
+  for (const waiting of taking) begin(state, waiting, beside);
   if (running.size > 0) return;
   for (const idler of idlers) {
     if (idler.sincePoll >= number) continue;
     idlers.delete(idler);
     idler.resolve();
   }
+}
+
+/** How long a run is carried alone, and how long it waits for that; then it goes with the others all the same. */
+const maxTrialMs = 60_000;
+
+/** Whether one is carried alone, to see whether it is the one that ends processes. */
+function isOnTrial({ trial, running, parts }: WorkerState): boolean {
+  return trial !== undefined && running.has(trial.runId) && parts.clock.monotonicMs() < trial.untilMs;
+}
+
+/** Suspects are carried one by one, once nothing else is in hand: whoever is innocent must not be parked with the one that is not. */
+function withoutCompany(state: WorkerState, chosen: readonly WaitingRun[]): readonly WaitingRun[] {
+  const { parts, running, suspects } = state;
+  const nowMs = parts.clock.monotonicMs();
+  const free: WaitingRun[] = [];
+  const held: WaitingRun[] = [];
+  for (const waiting of chosen) {
+    const sinceMs = suspects.get(waiting.row.runId) ?? nowMs;
+    if (!isSuspect(state, waiting) || nowMs - sinceMs >= maxTrialMs) free.push(waiting);
+    else held.push(waiting);
+  }
+  for (const { row } of held) if (!suspects.has(row.runId)) suspects.set(row.runId, nowMs);
+  for (const { row } of free) suspects.delete(row.runId);
+  // Those that somebody else has taken meanwhile are not waited for.
+  if (held.length === 0) suspects.clear();
+  const [first] = held;
+  if (first === undefined || free.length > 0 || running.size > 0) return free;
+  suspects.delete(first.row.runId);
+  state.trial = { runId: first.row.runId, untilMs: nowMs + maxTrialMs };
+  return [first];
 }
 
 /** Runs whose moment has come by the monotonic clock while the wall clock, and so the store, says that it has not. */
@@ -179,13 +211,13 @@ async function isWorthTaking(state: WorkerState, waiting: WaitingRun): Promise<b
   return markSignals(await parts.store.runs.signals(row.runId)) !== mark.signals;
 }
 
-function begin(state: WorkerState, waiting: WaitingRun): void {
+function begin(state: WorkerState, waiting: WaitingRun, beside: number): void {
   const { parts, running, memory } = state;
   const { row } = waiting;
   const agent = parts.agents.get(row.agent);
   if (agent === undefined) return;
   memory.dues.delete(row.runId);
-  const taken: Taken = { agent, stage: 'claiming', done: Promise.resolve() };
+  const taken: Taken = { agent, beside, stage: 'claiming', done: Promise.resolve() };
   running.set(row.runId, taken);
   taken.done = takeUp(state, taken, waiting).then(() => leave(state, row.runId));
 }
@@ -194,6 +226,8 @@ function leave(state: WorkerState, runId: string): void {
   const { running, idlers, polling } = state;
   running.delete(runId);
   const isAwaited = running.size === 0 && idlers.size > 0;
-  if (polling.hasMore || isAwaited) pollSoon(state);
+  // A suspect waits for everybody else to be gone.
+  const isTrialDue = running.size === 0 && state.suspects.size > 0;
+  if (polling.hasMore || isAwaited || isTrialDue) pollSoon(state);
   else arm(state);
 }

@@ -11,12 +11,18 @@ export interface WorkerState {
   /** By run. */
   readonly running: Map<string, Taken>;
   readonly polling: Polling;
+  /** The one that is carried alone, and until when. Of the monotonic clock. */
+  trial: { readonly runId: string; readonly untilMs: number } | undefined;
+  /** Those that wait to be carried alone, and since when. */
+  readonly suspects: Map<string, number>;
   readonly idlers: Set<Idler>;
 }
 
 /** A run in hand. */
 export interface Taken {
   readonly agent: Agent<unknown>;
+  /** So many others were in hand when it was taken up. */
+  readonly beside: number;
   /** `claiming`: it is not the agent's yet. */
   stage: 'claiming' | 'resumed' | 'finished';
   /** Settles when nothing more is done about it. Never rejects. */

@@ -12,7 +12,7 @@ import type { WorkerParts } from './worker-options.ts';
 import type { Taken, WorkerState } from './worker-state.ts';
 
 /** The longest wait before something is tried again that failed. */
-export const maxBackoffMs = 60_000;
+const maxBackoffMs = 60_000;
 const allWhys: readonly Why[] = ['interrupted', 'due', 'signalled'];
 
 /** Goes on with a run until it has an outcome, or parks it. Never rejects. */
@@ -20,7 +20,7 @@ export async function takeUp(state: WorkerState, taken: Taken, waiting: WaitingR
   const { runId } = waiting.row;
   const { tell } = state.parts;
   try {
-    if (mayBePoison(state, waiting) && !(await isFit(state, waiting))) return;
+    if (mayBePoison(state, waiting) && !(await isFit(state, waiting, taken.beside))) return;
     if (state.phase === 'working') tell({ type: 'run-taken', runId, why: waiting.why });
     // Whoever is told may stop the worker: then nobody would let this run go any more.
     if (state.phase !== 'working') return;
@@ -36,14 +36,19 @@ export async function takeUp(state: WorkerState, taken: Taken, waiting: WaitingR
   }
 }
 
-/** Whether it may have crashed too often: the crash that interrupted it is counted only by the next claim. */
+/** Whether it has crashed, or crashed too often before: the crash that interrupted it is counted only by the next claim. */
 function mayBePoison({ parts }: WorkerState, { row, why }: WaitingRun): boolean {
-  return row.crashes + (why === 'interrupted' ? 1 : 0) >= parts.maxCrashes;
+  return why === 'interrupted' || row.crashes >= parts.maxCrashes;
 }
 
-async function isFit(state: WorkerState, { row: { runId } }: WaitingRun): Promise<boolean> {
+/** Whether it has been interrupted so often that it is carried alone: another crash then says who is to blame. */
+export function isSuspect({ parts }: WorkerState, { row, why }: WaitingRun): boolean {
+  return why === 'interrupted' && row.crashes + 1 >= parts.maxCrashes;
+}
+
+async function isFit(state: WorkerState, { row: { runId } }: WaitingRun, beside: number): Promise<boolean> {
   const { store, owner, maxCrashes, tell } = state.parts;
-  const parked = await parkRun(store, runId, { owner, maxCrashes });
+  const parked = await parkRun(store, runId, { owner, maxCrashes, beside });
   if (parked.type === 'parked') tell({ type: 'run-parked', runId, crashes: parked.crashes });
   if (parked.type === 'held') noteHeld(state, runId, parked.untilMs);
   return parked.type === 'fit';

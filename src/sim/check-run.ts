@@ -72,7 +72,8 @@ function checkLedger(world: World, { usage }: RunOutcome, events: readonly Store
       `The models were asked ${requests} times, of which ${cut} were cut off; the run counts ${usage.requests} over ${events.length} events`,
     );
   for (const [turn, record] of model.turns) {
-    const most = maxAttempts * plan.models * record.starts + record.cut;
+    // Which turn a request that was cut off belonged to is not always known.
+    const most = maxAttempts * plan.models * record.starts + cut;
     if (record.requests > most)
       report(
         world,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createAgent, exportRun, importRun, tool } from '../../src/index.ts';
+import { createAgent, createWorker, exportRun, importRun, tool } from '../../src/index.ts';
 import type { Agent, AgentOptions, Hook, RunEvent, RunOutcome } from '../../src/index.ts';
 import { createFailure } from '../../src/errors/index.ts';
 import { memoryStore } from '../../src/testing/memory-store.ts';
@@ -521,5 +521,54 @@ describe('a result that is too long to be shown', () => {
       type: 'completed',
       text: expect.not.stringContaining('line 1') as string,
     });
+  });
+});
+
+describe('a worker', () => {
+  it('parks the run that ends its processes, and not the ones beside it', async () => {
+    const world = createWorld();
+    const life = (handle: MemoryStore): Agent => {
+      const poison = tool({
+        name: 'pay',
+        description: 'Pays.',
+        input: { type: 'object', properties: { cents: { type: 'number' } } },
+        effect: 'read',
+        execute: (_input, { runId }) => {
+          if (runId !== 'poison') return 'paid';
+          handle.kill();
+          return new Promise(() => undefined);
+        },
+      });
+      const slow: ScriptStep = (request, index) => {
+        const next = typeof step === 'function' ? step(request, index) : step;
+        return typeof next === 'string' ? { text: next, delayMs: 5000 } : next;
+      };
+      return world.live([slow, slow, slow, slow], { tools: [poison] }, handle).agent;
+    };
+    const first = world.store.reopen();
+    const begun = life(first);
+    for (const runId of ['a', 'b', 'poison']) void begun.run('Pay', { runId });
+    await world.clock.runAll();
+    const parked: string[] = [];
+    for (let lives = 0; lives < 8; lives += 1) {
+      const handle = world.store.reopen();
+      const worker = createWorker([life(handle)], handle, {
+        clock: world.clock,
+        signals: false,
+        onEvent: (event) => {
+          if (event.type === 'run-parked') parked.push(event.runId);
+        },
+      });
+      void worker.start();
+      await world.clock.advance(30_000);
+      void worker.stop();
+    }
+    const { runs } = await world.store.runs.list();
+    expect(Object.fromEntries(runs.map(({ runId, status }) => [runId, status]))).toEqual({
+      a: 'completed',
+      b: 'completed',
+      poison: 'parked',
+    });
+    expect(parked).toEqual(['poison']);
   });
 });
