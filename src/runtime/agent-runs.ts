@@ -79,10 +79,10 @@ export function createAgentRuns(resolve: (seams: AgentSeams) => AgentParts): Age
     onEnded: (runId, ended) => {
       const live = runs.get(runId);
       if (live === undefined || live.ended !== undefined) return;
+      if (ended.type !== 'broken' && live.ending !== undefined) return endRun(held, live, live.ending);
       // The driver itself broke, or the run was cancelled before it began: nobody waits for ever.
       const broken = ended.type === 'broken' ? ended.failure : lostFailure(runId);
-      const ending = ended.type === 'broken' ? undefined : live.ending;
-      endRun(held, live, ending ?? bareFailure(held, live, broken));
+      endRun(held, live, bareFailure(held, live, broken));
     },
     onLetGo: (runId, failure) => {
       void keeper?.release(runId);

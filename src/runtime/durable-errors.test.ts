@@ -35,6 +35,7 @@ describe('controlTypeOf', () => {
     { error: cancelledError('r', 'enough'), type: 'cancelled', code: 'CANCELLED' },
     { error: programChangedError(change), type: 'changed', code: 'INVALID_STATE' },
     { error: restartError('r'), type: 'restart', code: 'INVALID_STATE' },
+    { error: restartError(), type: 'restart', code: 'INVALID_STATE' },
   ])('knows $type, which keeps its code $code when it is classified', ({ error, type, code }) => {
     expect(controlTypeOf(error)).toBe(type);
     expect(classifyFailure(error, 'agent')).toMatchObject({ code, origin: 'durable' });

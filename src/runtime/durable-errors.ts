@@ -1,3 +1,4 @@
+import { lazy } from '../base/lazy.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
@@ -34,10 +35,17 @@ export function programChangedError(change: ProgramChange): RerailError {
   return branded('changed', failure);
 }
 
-/** Leaves the program when it asks for its next generation. */
-export function restartError(runId: string): RerailError {
-  const message = `Run "${runId}" begins its next generation. This is no failure: do not catch it`;
-  return branded('restart', createFailure('INVALID_STATE', { origin: 'durable', message }));
+/** Leaves the program when it asks for its next generation. Names the run where that may help whoever sees it. */
+export function restartError(runId?: string): RerailError {
+  return branded('restart', runId === undefined ? restartOfAny() : restartOf(`Run "${runId}"`));
+}
+
+// Made once, for an engine of ours catches it itself: to clean a text takes as long as ten turns of a run.
+const restartOfAny = lazy(() => restartOf('The run'));
+
+function restartOf(subject: string): Failure {
+  const message = `${subject} begins its next generation. This is no failure: do not catch it`;
+  return createFailure('INVALID_STATE', { origin: 'durable', message });
 }
 
 /** What happened could not be written down, so that nothing may follow from it. Carries why. */

@@ -179,10 +179,10 @@ function noOutcome(effect: string, given: unknown): EffectEnd {
 }
 
 function restart(generation: Generation, given: Json): never {
-  const { host, stop, runId } = generation;
+  const { host, stop } = generation;
   if (stop?.type === 'cancelled' || stop?.type === 'changed' || stop?.type === 'restart') throw stop.error;
   const state = host.checkJson ? copyJson(given, 'the state of a restart') : given;
-  const error = restartError(runId);
+  const error = restartError();
   generation.stop = { type: 'restart', error, state };
   throw error;
 }

@@ -5,10 +5,13 @@ import type { Calling, RunState } from '../agent/state.ts';
 import type { Message } from '../model/message.ts';
 import type { Model, PartialResult } from '../model/model.ts';
 import type { ModelRequest } from '../model/request.ts';
+import { isTrustedCall } from '../model/trusted-calls.ts';
 import type { AgentParts } from './agent-parts.ts';
 import type { CallTarget } from './call-target.ts';
 import type { DeliveryEvent } from './delivery.ts';
 import { createDelivery } from './delivery.ts';
+import { createLentMessages, lendMessages, systemOf } from './lent-messages.ts';
+import type { LentMessages } from './lent-messages.ts';
 import { publish, wantsDeltas } from './live-run.ts';
 import type { LiveRun } from './live-run.ts';
 import { createModelTarget } from './model-target.ts';
@@ -19,6 +22,8 @@ export interface ModelTurn {
   readonly turn: number;
   /** A model of the chain, by its place. The same each time, so that a broken answer can be continued. */
   readonly targetOf: (index: number) => CallTarget<PartialResult>;
+  /** Handed on from turn to turn. */
+  readonly lent: LentMessages;
 }
 
 /** What hooks put in the place of what the run would ask. */
@@ -42,10 +47,11 @@ export function createModelTurn(parts: AgentParts, live: LiveRun, asking: Asking
   const delivery = wantsDeltas(live) ? createDelivery((event) => deliver(live, calling, event)) : undefined;
   const { models, registry, timeouts, clock } = parts;
   const hasTools = registry.names.length > 0;
+  const lent = live.turn?.lent ?? createLentMessages();
   const targets: (CallTarget<PartialResult> | undefined)[] = [];
   const createTarget = (model: Model): CallTarget<PartialResult> =>
     createModelTarget(model, {
-      request: requestOf(parts, { model, state, asking }),
+      request: requestOf(parts, { model, state, asking, lent }),
       timeouts,
       delivery,
       clock,
@@ -54,6 +60,7 @@ export function createModelTurn(parts: AgentParts, live: LiveRun, asking: Asking
     });
   return {
     turn,
+    lent,
     targetOf: (index) => (targets[index] ??= createTarget(models[index] as Model)), // The machine names models that exist.
   };
 }
@@ -68,26 +75,26 @@ function deliver(live: LiveRun, { turn, base }: Calling, event: { readonly type:
 }
 
 /** What is sent, in order. */
-function writeMessages(
-  { history }: RunState,
-  { calling, injected, changes }: Asking,
-  instructions: string,
-): readonly Message[] {
-  const system: readonly Message[] = instructions === '' ? [] : [{ role: 'system', content: instructions }];
-  const { settled, recent } = changes.messages === undefined ? history : startHistory(changes.messages);
+function writeMessages({ model, state, asking, lent }: Writing, instructions: string): readonly Message[] {
+  const { calling, injected, changes } = asking;
+  const isPlain = changes.messages === undefined && injected.length === 0 && calling.base === '';
+  if (isPlain && isTrustedCall(model.call)) return lendMessages(lent, state.history, instructions);
+  const { settled, recent } = changes.messages === undefined ? state.history : startHistory(changes.messages);
   const cutOff: readonly Message[] =
     calling.base === '' ? [] : [{ role: 'assistant', content: calling.base }, continueMessage];
   // Not by spreading: engines copy a list element by element for that, and this one may be long.
-  return system.concat(settled, recent, injected, cutOff);
+  return systemOf(instructions).concat(settled, recent, injected, cutOff);
 }
 
 interface Writing {
   readonly model: Model;
   readonly state: RunState;
   readonly asking: Asking;
+  readonly lent: LentMessages;
 }
 
-function requestOf(parts: AgentParts, { model, state, asking }: Writing): ModelRequest {
+function requestOf(parts: AgentParts, writing: Writing): ModelRequest {
+  const { model, state, asking } = writing;
   const { output, registry, settings } = parts;
   const { changes, calling } = asking;
   const isNative = output !== undefined && asksNatively(model, registry.names.length > 0);
@@ -96,7 +103,7 @@ function requestOf(parts: AgentParts, { model, state, asking }: Writing): ModelR
   // A list of its own and no getter: see `onDemand` in tool-context.ts for what a getter in a literal costs.
   const request: { -readonly [Key in keyof ModelRequest]: ModelRequest[Key] } = {
     ...settings,
-    messages: writeMessages(state, asking, instructions),
+    messages: writeMessages(writing, instructions),
   };
   if (registry.names.length > 0) {
     const left = registry.without(withdrawnNames(state));
