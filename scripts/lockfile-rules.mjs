@@ -13,6 +13,7 @@ import { findMissingPlatforms } from './lockfile-platforms.mjs';
  *   readonly engines?: { readonly node?: string },
  *   readonly dependencies?: Readonly<Record<string, string>>,
  *   readonly devDependencies?: Readonly<Record<string, string>>,
+ *   readonly allowScripts?: Readonly<Record<string, boolean>>,
  * }} Manifest
  */
 
@@ -30,10 +31,11 @@ export function findLockfileProblems({ manifest, packages }) {
     return ['package.json names no range of Node in "engines"'];
   }
   const locked = Object.entries(packages).filter(([path]) => path !== '');
+  const { allowScripts = {} } = manifest;
   // An empty lockfile would satisfy every rule below.
   if (locked.length === 0) return ['package-lock.json lists no packages'];
   return [
-    ...locked.flatMap(([path, entry]) => findPackageProblems(path, { entry, oldestNode })),
+    ...locked.flatMap(([path, entry]) => findPackageProblems(path, { entry, oldestNode, allowScripts })),
     ...findMissingPlatforms(packages).map(
       ({ name }) => `${name} is optional and not locked, so npm ci fails: run "npm run lock"`,
     ),
@@ -45,17 +47,24 @@ export function findLockfileProblems({ manifest, packages }) {
 
 /**
  * @param {string} path
- * @param {{ readonly entry: LockedPackage, readonly oldestNode: string }} options
+ * @param {{
+ *   readonly entry: LockedPackage,
+ *   readonly oldestNode: string,
+ *   readonly allowScripts: Readonly<Record<string, boolean>>,
+ * }} options
  * @returns {readonly string[]}
  */
-function findPackageProblems(path, { entry, oldestNode }) {
-  const name = `${path.replace(/^.*node_modules\//, '')}@${entry.version ?? '?'}`;
+function findPackageProblems(path, { entry, oldestNode, allowScripts }) {
+  const bareName = path.replace(/^.*node_modules\//, '');
+  const name = `${bareName}@${entry.version ?? '?'}`;
   const range = readNodeRange(entry.engines);
   const problems = [];
   if (!semver.satisfies(oldestNode, range)) {
     problems.push(`${name} excludes Node ${oldestNode}: its engines say "${range}"`);
   }
-  if (entry.hasInstallScript === true) problems.push(`${name} runs a script while it is installed`);
+  // One that npm is told not to run does not run: such a package must work without it.
+  if (entry.hasInstallScript === true && allowScripts[bareName] !== false)
+    problems.push(`${name} runs a script while it is installed`);
   if (entry.resolved !== undefined) problems.push(`${name} is locked to the address it came from`);
   return problems;
 }

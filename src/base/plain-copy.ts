@@ -13,13 +13,13 @@ export function copyPlain(value: Json): Json {
   if (Array.isArray(value)) return value.map((member: Json) => copyPlain(member));
   const copy: Record<string, Json> = {};
   for (const [name, member] of Object.entries(value)) {
-    // Defined, not assigned: a member called `__proto__` must stay a member.
-    Object.defineProperty(copy, name, {
-      value: copyPlain(member),
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    });
+    if (name === '__proto__') define(copy, name, copyPlain(member));
+    else copy[name] = copyPlain(member);
   }
   return copy;
+}
+
+/** Not assigned, for that would give the copy another prototype; and only where it matters, for it takes ten times as long. */
+function define(copy: Record<string, Json>, name: string, value: Json): void {
+  Object.defineProperty(copy, name, { value, enumerable: true, configurable: true, writable: true });
 }

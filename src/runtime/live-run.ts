@@ -6,16 +6,16 @@ import type { Json } from '../base/json.ts';
 import type { Failure } from '../errors/failure.ts';
 import type { DriveInput, SessionPart } from './drive.ts';
 import type { ModelTurn, RequestChanges } from './model-turn.ts';
-import { createResourceLocks } from './resource-locks.ts';
 import type { ResourceLocks } from './resource-locks.ts';
-import { createSlots } from './slots.ts';
 import type { Slots } from './slots.ts';
 
 /** A run in this process: its latest state, and who watches it. It changes in place; the journal is what counts. */
 export interface LiveRun {
   readonly runId: string;
-  readonly slots: Slots;
-  readonly locks: ResourceLocks;
+  readonly maxConcurrentTools: number;
+  /** Made when the first tool is called, as are the locks when the first tool needs one. */
+  slots: Slots | undefined;
+  locks: ResourceLocks | undefined;
   readonly watchers: Set<Watcher>;
   state: RunState | undefined;
   /** The call of a model that is under way, kept between its attempts so that a broken answer can be continued. */
@@ -61,8 +61,9 @@ export interface Watcher {
 export function createLiveRun(runId: string, maxConcurrentTools: number): LiveRun {
   return {
     runId,
-    slots: createSlots(maxConcurrentTools),
-    locks: createResourceLocks(),
+    maxConcurrentTools,
+    slots: undefined,
+    locks: undefined,
     watchers: new Set(),
     tokens: new Set(),
     issued: new Set(),

@@ -24,11 +24,13 @@ export interface InboxHistory {
 /** Long past every sender that repeats itself, and small enough to keep for each run. */
 const maxRememberedIds = 10_000;
 const nothing: readonly SignalMessage[] = [];
+const noSignals: readonly NamedSignal[] = [];
 
 /** An empty inbox, or one that goes on from what a run had. */
 export function createInbox(maxSignals: number, history?: InboxHistory): Inbox {
-  const ids = new Set<string>();
-  let waiting: readonly NamedSignal[] = [];
+  // Made for the first signal: most runs never get one, and ended runs are kept for a while.
+  let ids: Set<string> | undefined;
+  let waiting: readonly NamedSignal[] = noSignals;
   if (history !== undefined) {
     const taken = new Set(history.journal.flatMap(signalsTakenBy));
     waiting = history.signals.filter(({ id }) => !taken.has(id));
@@ -36,13 +38,14 @@ export function createInbox(maxSignals: number, history?: InboxHistory): Inbox {
   }
 
   function remember(id: string): void {
+    ids ??= new Set();
     ids.add(id);
     if (ids.size <= maxRememberedIds) return;
     for (const oldest of ids) return void ids.delete(oldest);
   }
 
   function add(signal: NamedSignal): 'added' | 'duplicate' | 'full' {
-    if (ids.has(signal.id)) return 'duplicate';
+    if (ids?.has(signal.id) === true) return 'duplicate';
     if (waiting.length >= maxSignals) return 'full';
     remember(signal.id);
     waiting = [...waiting, signal];
@@ -70,6 +73,6 @@ export function createInbox(maxSignals: number, history?: InboxHistory): Inbox {
       waiting = waiting.filter(({ id }) => !gone.includes(id));
     },
     all: () => waiting,
-    ids: () => [...ids],
+    ids: () => [...(ids ?? [])],
   };
 }

@@ -127,8 +127,10 @@ function loopOptionsOf(
 
 function tellLoopEvent(live: LiveRun, turn: number, event: LoopEvent): void {
   switch (event.type) {
-    case 'attempt-started':
-      return publish(live, { ...event, turn });
+    case 'attempt-started': {
+      const { type, attempt, provider, model, isProbe } = event;
+      return publish(live, { type, attempt, provider, model, isProbe, turn });
+    }
     case 'failure':
       return publish(live, { type: 'failure', turn, failure: event.failure });
     case 'breaker-changed':

@@ -493,7 +493,7 @@ describe('runTool(), when the run is cancelled', () => {
     const tool = makeTool(() => new Promise((resolve) => clock.after(10, () => resolve(1))));
     const ends = Array.from({ length: 100 }, () => {
       const { run, options } = watch(tool, { clock });
-      return runTool(run, { ...options, signal });
+      return Promise.resolve(runTool(run, { ...options, signal }));
     });
     expect(getEventListeners(signal, 'abort')).toHaveLength(1);
     await clock.runUntil(Promise.all(ends));

@@ -22,7 +22,7 @@ export function readResultTool(blobs: Pick<BlobStore, 'get'>, { canRead }: ReadR
   return {
     ...template(),
     execute: async (given, context) => {
-      const input = given as unknown as ReadInput; // The schema has let it through.
+      const input = given as ReadInput; // The schema has let it through.
       const hash = hashOfRef(input.ref);
       if (hash === undefined) return context.retry(badRef);
       // The same words for what is not there and what is not his: which results other runs hold is not to be found out.

@@ -16,6 +16,8 @@ import { publish } from './live-run.ts';
 import type { LiveRun } from './live-run.ts';
 import { runTool } from './run-tool.ts';
 import type { ToolRun, ToolRunOptions } from './run-tool.ts';
+import { createResourceLocks } from './resource-locks.ts';
+import { createSlots } from './slots.ts';
 import type { Leave } from './slots.ts';
 import type { Report, ToolEffectInput } from './tool-effects.ts';
 
@@ -42,6 +44,7 @@ export function runHeld(parts: AgentParts, live: LiveRun, working: Working): Too
   if (signal.aborted) return notStarted(working.call);
   const run = toRun(parts, live, working);
   const resource = resourceOf(working.tool, run.input);
+  live.slots ??= createSlots(live.maxConcurrentTools);
   const entering = live.slots.enter({ signal });
   if (entering instanceof Promise || resource !== undefined)
     return runLater(parts, live, { working, run, entering, resource });
@@ -119,7 +122,8 @@ async function runLater(
   try {
     const leave = await entering;
     try {
-      const release = resource === undefined ? undefined : await live.locks.acquire([resource], { signal });
+      const locks = (live.locks ??= createResourceLocks());
+      const release = resource === undefined ? undefined : await locks.acquire([resource], { signal });
       try {
         return await begin(parts, live, { working, run });
       } finally {

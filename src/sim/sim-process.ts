@@ -54,7 +54,7 @@ export function beginProcess(world: World): SimProcess {
 }
 
 /** Kills it, as `kill -9` does. Its leases stay until somebody knows that it is dead, or they run out. */
-export function kill(process: SimProcess): void {
+function kill(process: SimProcess): void {
   process.isDead = true;
   process.disturbances += 1;
   if (process.world.plan.isDeathSeen) process.handle.kill();

@@ -411,7 +411,14 @@ describe('openTelemetry()', () => {
     { event: { type: 'tool-restored', turn: 1, name: 'refund' }, name: 'rerail.tool_restored' },
     { event: { type: 'history-repaired', repairs: [] }, name: 'rerail.history_repaired' },
     {
-      event: { type: 'history-compacted', turn: 1, why: 'budget', strategy: 'window', tokensBefore: 9, tokensAfter: 3 },
+      event: {
+        type: 'history-compacted',
+        turn: 1,
+        why: 'budget',
+        strategy: 'window',
+        tokensBefore: 9,
+        tokensAfter: 3,
+      },
       name: 'rerail.history_compacted',
     },
     {

@@ -40,6 +40,12 @@ describe('findLockfileProblems()', () => {
     ]);
   });
 
+  it('takes an install script that npm is told not to run', () => {
+    const denied = { ...manifest, allowScripts: { a: false } };
+    const packages = { 'node_modules/a': { version: '1.0.0', hasInstallScript: true } };
+    expect(findLockfileProblems({ manifest: denied, packages })).toEqual([]);
+  });
+
   it('reports an optional package that is not locked', () => {
     expect(check({ optionalDependencies: { '@x/linux-x64': '1.0.0' } })).toEqual([
       '@x/linux-x64 is optional and not locked, so npm ci fails: run "npm run lock"',

@@ -30,144 +30,165 @@ const carriageReturn = 13;
  */
 export function createSseParser({
   maxEventBytes = defaultMaxEventBytes,
-  ...listeners
+  onEvent,
+  onComment,
 }: SseOptions): SseParser {
-  const lines = createLineReader({ maxEventBytes, ...listeners });
-  const rest = createRest();
-  let isFirst = true;
-  let skipLineFeed = false;
-  let isDead = false;
+  const held: Held = {
+    maxEventBytes,
+    onEvent,
+    onComment,
+    isFirst: true,
+    skipLineFeed: false,
+    isDead: false,
+    name: '',
+    data: undefined,
+    openBytes: 0,
+    rest: nothing,
+    restBytes: 0,
+  };
+  return {
+    push: (chunk) => push(held, chunk),
+    end: () => ({ droppedBytes: held.openBytes + held.restBytes }),
+  };
+}
 
-  function push(chunk: Uint8Array): SseVerdict {
-    if (isDead) return 'too-large';
-    if (chunk.length === 0) return 'ok';
-    const bytes = toBuffer(chunk);
-    // The second half of a CR LF that was cut in two.
-    const start = skipLineFeed && bytes[0] === lineFeed ? 1 : 0;
-    skipLineFeed = false;
-    const end = Math.max(bytes.lastIndexOf(lineFeed), bytes.lastIndexOf(carriageReturn)) + 1;
-    if (end > start) {
-      skipLineFeed = end === bytes.length && bytes[end - 1] === carriageReturn;
-      const text =
-        rest.size() === 0 ? bytes.toString('utf8', start, end) : rest.take(bytes.subarray(start, end));
-      if (!lines.read(plainLines(text))) return die();
-    }
-    const left = bytes.length - Math.max(end, start);
-    if (left === 0) return 'ok';
-    if (lines.openBytes() + rest.size() + left > maxEventBytes) return die();
-    rest.add(bytes.subarray(bytes.length - left));
-    return 'ok';
+/** What a parser knows. One object that changes in place, for there is a parser for every answer. */
+interface Held {
+  readonly maxEventBytes: number;
+  readonly onEvent: SseOptions['onEvent'];
+  readonly onComment: SseOptions['onComment'];
+  isFirst: boolean;
+  skipLineFeed: boolean;
+  isDead: boolean;
+  /** Of the event that has not ended yet, as is all below. */
+  name: string;
+  data: string | undefined;
+  /** The size of its whole lines. */
+  openBytes: number;
+  /** The beginning of a line, in one buffer that doubles: as cheap for many small chunks as for one large. */
+  rest: Buffer;
+  restBytes: number;
+}
+
+const initialRestBytes = 4096;
+const nothing = Buffer.alloc(0);
+
+function push(held: Held, chunk: Uint8Array): SseVerdict {
+  if (held.isDead) return 'too-large';
+  if (chunk.length === 0) return 'ok';
+  const bytes = toBuffer(chunk);
+  // The second half of a CR LF that was cut in two.
+  const start = held.skipLineFeed && bytes[0] === lineFeed ? 1 : 0;
+  held.skipLineFeed = false;
+  const end = Math.max(bytes.lastIndexOf(lineFeed), bytes.lastIndexOf(carriageReturn)) + 1;
+  if (end > start) {
+    held.skipLineFeed = end === bytes.length && bytes[end - 1] === carriageReturn;
+    const text =
+      held.restBytes === 0 ? bytes.toString('utf8', start, end) : takeRest(held, bytes.subarray(start, end));
+    if (!readLines(held, plainLines(held, text))) return die(held);
   }
-
-  /** Without the mark that may stand at the very beginning, and with one kind of line end. */
-  function plainLines(text: string): string {
-    const hasMark = isFirst && text.charCodeAt(0) === 0xfeff;
-    isFirst = false;
-    const unmarked = hasMark ? text.slice(1) : text;
-    return unmarked.includes('\r') ? unmarked.replaceAll(/\r\n?/g, '\n') : unmarked;
-  }
-
-  function die(): SseVerdict {
-    isDead = true;
-    rest.clear();
-    lines.clear();
-    return 'too-large';
-  }
-
-  return { push, end: () => ({ droppedBytes: lines.openBytes() + rest.size() }) };
+  const left = bytes.length - Math.max(end, start);
+  if (left === 0) return 'ok';
+  if (held.openBytes + held.restBytes + left > held.maxEventBytes) return die(held);
+  addRest(held, bytes.subarray(bytes.length - left));
+  return 'ok';
 }
 
 function toBuffer(chunk: Uint8Array): Buffer {
   return Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
 }
 
-interface LineReader {
-  /** Reads lines that all end with a line feed. Returns false when one is over the bound. */
-  readonly read: (text: string) => boolean;
-  /** The size of the event that has not ended yet. */
-  readonly openBytes: () => number;
-  readonly clear: () => void;
+/** The text of what was kept and `bytes` behind it; keeps nothing. */
+function takeRest(held: Held, bytes: Buffer): string {
+  addRest(held, bytes);
+  const text = held.rest.toString('utf8', 0, held.restBytes);
+  held.restBytes = 0;
+  return text;
 }
 
-function createLineReader({ maxEventBytes = 0, onEvent, onComment }: SseOptions): LineReader {
-  const event = createOpenEvent(onEvent);
-  let openBytes = 0;
+function addRest(held: Held, bytes: Buffer): void {
+  const needed = held.restBytes + bytes.length;
+  if (needed > held.rest.length) {
+    const larger = Buffer.allocUnsafeSlow(Math.max(initialRestBytes, held.rest.length * 2, needed));
+    held.rest.copy(larger, 0, 0, held.restBytes);
+    held.rest = larger;
+  }
+  bytes.copy(held.rest, held.restBytes);
+  held.restBytes = needed;
+}
 
-  function readLine(text: string, start: number, end: number): boolean {
-    const length = end - start;
-    // A character is one to three bytes; they are counted only where it may matter.
-    const isClose = length * 3 + openBytes > maxEventBytes;
-    const bytes = isClose ? Buffer.byteLength(text.slice(start, end)) : length;
-    if (openBytes + bytes > maxEventBytes) return false;
-    if (text.charCodeAt(start) === colonUnit) {
-      onComment?.();
-      return true;
-    }
-    openBytes += bytes;
-    // Nearly every line is this one, so it is cut out once.
-    if (text.startsWith('data:', start)) event.addData(text.slice(valueStart(text, start + 4), end));
-    else event.readField(text.slice(start, end));
+/** Without the mark that may stand at the very beginning, and with one kind of line end. */
+function plainLines(held: Held, text: string): string {
+  const hasMark = held.isFirst && text.charCodeAt(0) === 0xfeff;
+  held.isFirst = false;
+  const unmarked = hasMark ? text.slice(1) : text;
+  return unmarked.includes('\r') ? unmarked.replaceAll(/\r\n?/g, '\n') : unmarked;
+}
+
+function die(held: Held): SseVerdict {
+  held.isDead = true;
+  held.rest = nothing;
+  held.restBytes = 0;
+  held.openBytes = 0;
+  held.name = '';
+  held.data = undefined;
+  return 'too-large';
+}
+
+/** Reads lines that all end with a line feed. Returns false when one is over the bound. */
+function readLines(held: Held, text: string): boolean {
+  let start = 0;
+  let end = text.indexOf('\n');
+  while (end !== -1) {
+    if (end === start) dispatch(held);
+    else if (!readLine(held, text, { start, end })) return false;
+    start = end + 1;
+    end = text.indexOf('\n', start);
+  }
+  return true;
+}
+
+function readLine(
+  held: Held,
+  text: string,
+  { start, end }: { readonly start: number; readonly end: number },
+): boolean {
+  const { maxEventBytes, openBytes } = held;
+  const length = end - start;
+  // A character is one to three bytes; they are counted only where it may matter.
+  const isClose = length * 3 + openBytes > maxEventBytes;
+  const bytes = isClose ? Buffer.byteLength(text.slice(start, end)) : length;
+  if (openBytes + bytes > maxEventBytes) return false;
+  if (text.charCodeAt(start) === colonUnit) {
+    held.onComment?.();
     return true;
   }
-
-  function read(text: string): boolean {
-    let start = 0;
-    let end = text.indexOf('\n');
-    while (end !== -1) {
-      if (end === start) {
-        openBytes = 0;
-        event.dispatch();
-      } else if (!readLine(text, start, end)) return false;
-      start = end + 1;
-      end = text.indexOf('\n', start);
-    }
-    return true;
-  }
-
-  function clear(): void {
-    openBytes = 0;
-    event.clear();
-  }
-
-  return { read, openBytes: () => openBytes, clear };
+  held.openBytes += bytes;
+  // Nearly every line is this one, so it is cut out once.
+  if (text.startsWith('data:', start)) addData(held, text.slice(valueStart(text, start + 4), end));
+  else readField(held, text.slice(start, end));
+  return true;
 }
 
-interface OpenEvent {
-  readonly addData: (value: string) => void;
-  readonly readField: (line: string) => void;
-  readonly dispatch: () => void;
-  readonly clear: () => void;
+function addData(held: Held, value: string): void {
+  held.data = held.data === undefined ? value : `${held.data}\n${value}`;
 }
 
-function createOpenEvent(onEvent: SseOptions['onEvent']): OpenEvent {
-  let name = '';
-  let data: string | undefined;
+function readField(held: Held, line: string): void {
+  const colon = line.indexOf(':');
+  const field = colon === -1 ? line : line.slice(0, colon);
+  const value = colon === -1 ? '' : line.slice(valueStart(line, colon));
+  if (field === 'data') addData(held, value);
+  if (field === 'event') held.name = value;
+  // `id` and `retry` ask for a reconnection, which nobody makes here; whatever else there is means nothing.
+}
 
-  function addData(value: string): void {
-    data = data === undefined ? value : `${data}\n${value}`;
-  }
-
-  function readField(line: string): void {
-    const colon = line.indexOf(':');
-    const field = colon === -1 ? line : line.slice(0, colon);
-    const value = colon === -1 ? '' : line.slice(valueStart(line, colon));
-    if (field === 'data') addData(value);
-    if (field === 'event') name = value;
-    // `id` and `retry` ask for a reconnection, which nobody makes here; whatever else there is means nothing.
-  }
-
-  function clear(): void {
-    name = '';
-    data = undefined;
-  }
-
-  function dispatch(): void {
-    const event = { name, data };
-    clear();
-    if (event.data !== undefined) onEvent(event.name === '' ? 'message' : event.name, event.data);
-  }
-
-  return { addData, readField, dispatch, clear };
+function dispatch(held: Held): void {
+  const { name, data, onEvent } = held;
+  held.openBytes = 0;
+  held.name = '';
+  held.data = undefined;
+  if (data !== undefined) onEvent(name === '' ? 'message' : name, data);
 }
 
 const colonUnit = 58;
@@ -176,47 +197,4 @@ const spaceUnit = 32;
 /** One space after the colon belongs to the format, not to the value. */
 function valueStart(text: string, colon: number): number {
   return text.charCodeAt(colon + 1) === spaceUnit ? colon + 2 : colon + 1;
-}
-
-interface Rest {
-  readonly size: () => number;
-  readonly add: (bytes: Buffer) => void;
-  /** The text of what was kept and `bytes` behind it; keeps nothing. */
-  readonly take: (bytes: Buffer) => string;
-  readonly clear: () => void;
-}
-
-const initialRestBytes = 4096;
-const nothing = Buffer.alloc(0);
-
-/** The beginning of a line, in one buffer that doubles: as cheap for many small chunks as for one large. */
-function createRest(): Rest {
-  let buffer = nothing;
-  let size = 0;
-
-  function add(bytes: Buffer): void {
-    const needed = size + bytes.length;
-    if (needed > buffer.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(initialRestBytes, buffer.length * 2, needed));
-      buffer.copy(larger, 0, 0, size);
-      buffer = larger;
-    }
-    bytes.copy(buffer, size);
-    size = needed;
-  }
-
-  return {
-    size: () => size,
-    add,
-    take: (bytes) => {
-      add(bytes);
-      const text = buffer.toString('utf8', 0, size);
-      size = 0;
-      return text;
-    },
-    clear: () => {
-      buffer = nothing;
-      size = 0;
-    },
-  };
 }
