@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
-import { startExample } from './kill/example.ts';
+import { startAgain, startExample } from './kill/example.ts';
 
 const quoted = /<!-- example: (\S+) -->\s+```ts\n([\s\S]*?)```/g;
 
@@ -9,6 +9,7 @@ describe('the examples', () => {
     const quotes = [...readFileSync('README.md', 'utf8').matchAll(quoted)];
     expect(quotes.map(([, path]) => path)).toEqual([
       'examples/hello.ts',
+      'examples/payment.ts',
       'examples/call-model.ts',
       'examples/classify.ts',
     ]);
@@ -25,6 +26,7 @@ describe('the examples', () => {
       'hello.ts',
       'hooks.ts',
       'in-doubt-payment.ts',
+      'payment.ts',
       'resilient-ai-sdk.ts',
       'resume-after-crash.ts',
       'streaming.ts',
@@ -89,6 +91,17 @@ describe('the examples', () => {
   ])('$file survives its own SIGKILL, and leaves nothing behind', async ({ file, printed }) => {
     const { lines, err, exitCode, left } = await startExample(`examples/${file}`);
     expect({ lines, err, exitCode, left }).toEqual({ lines: printed, err: '', exitCode: 0, left: [] });
+  });
+
+  it('payment.ts pays once, however often it is started', async () => {
+    const ends = await startAgain('examples/payment.ts', 3);
+    expect(ends.map(({ exitCode, lines }) => [exitCode, lines.at(-1)])).toEqual([
+      [null, ''],
+      [0, 'Invoice 17 is paid.'],
+      [0, 'Invoice 17 is paid.'],
+    ]);
+    expect(ends[1]?.lines[0]).toMatch(/was begun elsewhere, and its end was not seen/);
+    expect(ends[2]?.lines).toHaveLength(1);
   });
 
   it('call-model.ts prints what its comments say', async () => {
