@@ -1,6 +1,15 @@
+import { planCompaction } from '../../src/context/plan-compaction.ts';
 import type { Action } from '../../src/agent/action.ts';
 import type { RunConfig, ToolFacts } from '../../src/agent/config.ts';
-import type { Answer, AttemptedCall, BrokenOff, MachineEvent, VerifiedCall } from '../../src/agent/event.ts';
+import type {
+  Answer,
+  AttemptedCall,
+  BrokenOff,
+  CompactionMade,
+  MachineEvent,
+  VerifiedCall,
+} from '../../src/agent/event.ts';
+import { messagesOf } from '../../src/agent/history.ts';
 import { defaultLimits } from '../../src/agent/limits.ts';
 import type { RunLimits } from '../../src/agent/limits.ts';
 import { defaultLoopRules } from '../../src/agent/loop-guard.ts';
@@ -176,11 +185,9 @@ function nextEvent(world: World, state: RunState, work: Work | undefined): Machi
     case 'call-model':
       if (work.isFirst && happens(0.01))
         return { type: 'answer-given', answer: textAnswer(pick(['Given.', ' '])) };
-      return {
-        type: 'attempt-finished',
-        step: anyStep(world, state, work.situation),
-        ...anyInjection(world),
-      };
+      if (work.isFirst && isWhole(state) && happens(0.02))
+        return { type: 'compacted', made: anyCompaction(world, state), tookMs: pass(world, pick([0, 900])) };
+      return finishedAttempt(world, state, work.situation);
     case 'wait':
       return { type: 'waited', tookMs: pass(world, work.delayMs) };
     case 'run-tools': {
@@ -199,6 +206,40 @@ function nextEvent(world: World, state: RunState, work: Work | undefined): Machi
     default:
       return comeBack(world, state);
   }
+}
+
+function isWhole({ phase }: RunState): boolean {
+  return phase.type === 'calling-model' && !phase.isCompacted;
+}
+
+function finishedAttempt(world: World, state: RunState, situation: AttemptSituation): MachineEvent {
+  const step = anyStep(world, state, situation);
+  const isTooLong = step.type === 'failure' && tooLongCodes.has(step.failure.code);
+  const made = isTooLong && world.happens(0.8) ? { made: anyCompaction(world, state) } : {};
+  return { type: 'attempt-finished', step, ...made, ...anyInjection(world) };
+}
+
+const tooLongCodes: ReadonlySet<string> = new Set(['CONTEXT_LENGTH_EXCEEDED', 'REQUEST_TOO_LARGE']);
+
+/** A plan for the conversation as it is, or none; with a summary, without one, or with one that failed. */
+function anyCompaction({ pick, happens }: World, { history }: RunState): CompactionMade {
+  const compaction = planCompaction({
+    messages: messagesOf(history),
+    fixedTokens: 10,
+    reason: { type: 'overflow' },
+    rules: {
+      strategies: pick([['clear-results'], ['window'], ['summary']] as const),
+      keepLastTurns: pick([1, 2]),
+    },
+    summary: { type: 'ok', summary: 'They looked at something, and it was long.' },
+  });
+  const failure = createFailure('COMPACTION_FAILED', { message: 'No summary' });
+  const charge = { ...emptyLedger, requests: 1, inputTokens: 7, outputTokens: 3 };
+  return {
+    ...(compaction === undefined ? {} : { compaction }),
+    ...(happens(0.2) ? { failure } : {}),
+    ...(happens(0.2) ? { charge } : {}),
+  };
 }
 
 function anyShutdown(world: World): BrokenOff {
