@@ -5,7 +5,7 @@ import { createWorker } from '../runtime/create-worker.ts';
 import type { Worker } from '../runtime/create-worker.ts';
 import { noteOutcome } from './note-told.ts';
 import type { SimProcess } from './sim-process.ts';
-import { tell } from './world.ts';
+import { tell, turnRecord } from './world.ts';
 
 /** How somebody wants a run to be taken up. */
 export interface Wish {
@@ -38,6 +38,8 @@ export async function takeUp(process: SimProcess, wish: Wish): Promise<Told> {
   const isNew = process.life === 1 && !process.hasBegun;
   const row = isNew ? undefined : await world.store.runs.find(runId);
   if (row === undefined) return begin(process);
+  // Whoever takes it up from a suspension has its turn begun anew.
+  if (row.status === 'suspended') turnRecord(world, world.model.turn).starts += 1;
   if (features.has('worker') && canWorkerTake(row)) return takeUpByWorker(process);
   // Of a run that has ended otherwise than well, `resume` goes on with it; `run` only finds its end again.
   if (row.status === 'failed' || row.status === 'cancelled')
@@ -122,7 +124,11 @@ async function takeUpByWorker(process: SimProcess): Promise<Told> {
   const why = await world.clock.runUntil(() => process.isDead || told !== undefined, maxMs);
   if (process.isDead) return { type: 'died' };
   await stopWorker(process, worker);
-  return told ?? { type: 'open', why };
+  if (told !== undefined) return told;
+  // Somebody else in this process may have taken it, and brought it to its end: the worker has nothing to say then.
+  const row = await world.store.runs.find(runId);
+  const isOver = row !== undefined && row.status !== 'running' && row.status !== 'suspended';
+  return isOver ? hear(process, agent.run(input, { runId })) : { type: 'open', why };
 }
 
 async function stopWorker({ world }: SimProcess, worker: Worker): Promise<void> {

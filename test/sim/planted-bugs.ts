@@ -128,6 +128,10 @@ export const plantedBugs: readonly PlantedBug[] = [
             if (claimed.type !== 'claimed' || claimed.row.status !== 'completed') return claimed;
             return { ...claimed, row: { ...claimed.row, status: 'running' } };
           },
+          find: async (runId) => {
+            const row = await store.runs.find(runId);
+            return row?.status === 'completed' ? { ...row, status: 'running' } : row;
+          },
         }),
     },
   },
