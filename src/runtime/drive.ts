@@ -64,8 +64,10 @@ export interface Driving {
   readonly onOutcome: (live: LiveRun, outcome: RunOutcome) => void | Promise<void>;
 }
 
-/** A journal this long is left behind: the run goes on in a new one. */
+/** A journal this long is left behind: the run goes on in a new one. Part of every record: it must never change. */
 const maxSteps = 1000;
+/** Where nothing is on record, a new one only gives memory back: that is worth it less often. */
+const maxVolatileSteps = 4000;
 
 /**
  * The one driver: feeds the machine with what happened and performs what it wants, as steps of a durable engine. Streaming,
@@ -74,6 +76,7 @@ const maxSteps = 1000;
 export async function drive(driving: Driving, durable: Durable, input: DriveInput): Promise<Json> {
   const { live } = driving;
   const performing: Performing = { parts: driving.parts, live, durable };
+  const longest = durable.isVolatile === true ? maxVolatileSteps : maxSteps;
   live.session = input.session;
   live.isQuiet = isReplaying(durable);
   let moved = await begin(performing, input);
@@ -83,7 +86,7 @@ export async function drive(driving: Driving, durable: Durable, input: DriveInpu
     if (live.isQuiet) live.isQuiet = isReplaying(durable);
     const work = tell(live, moved.actions);
     if (work === undefined || work.type === 'finish') return finish(driving, moved.state);
-    if (steps >= maxSteps && work.type === 'call-model' && work.isFirst) {
+    if (steps >= longest && work.type === 'call-model' && work.isFirst) {
       restart(durable, nextGeneration(moved.state, input.session));
     }
     let event: MachineEvent;

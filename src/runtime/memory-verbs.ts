@@ -2,6 +2,7 @@ import { assert } from '../base/assert.ts';
 import { onAbort } from '../base/abort.ts';
 import type { Cancel } from '../base/clock.ts';
 import type { Json } from '../base/json.ts';
+import { lazy } from '../base/lazy.ts';
 import { isPromiseLike } from '../base/promise-like.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
 import { createFailure } from '../errors/failure.ts';
@@ -178,11 +179,14 @@ function noOutcome(effect: string, given: unknown): EffectEnd {
   return { type: 'failed', failure: createFailure('INTERNAL', { message }) };
 }
 
+/** One for all: to make an error takes longer than ten steps, and of this one nobody reads where it was made. */
+const leaving = lazy(() => restartError());
+
 function restart(generation: Generation, given: Json): never {
   const { host, stop } = generation;
   if (stop?.type === 'cancelled' || stop?.type === 'changed' || stop?.type === 'restart') throw stop.error;
   const state = host.checkJson ? copyJson(given, 'the state of a restart') : given;
-  const error = restartError();
+  const error = leaving();
   generation.stop = { type: 'restart', error, state };
   throw error;
 }
