@@ -78,7 +78,11 @@ function deliver(live: LiveRun, { turn, base }: Calling, event: { readonly type:
 function writeMessages({ model, state, asking, lent }: Writing, instructions: string): readonly Message[] {
   const { calling, injected, changes } = asking;
   const isPlain = changes.messages === undefined && injected.length === 0 && calling.base === '';
-  if (isPlain && isTrustedCall(model.call)) return lendMessages(lent, state.history, instructions);
+  if (isPlain) {
+    const list = lendMessages(lent, state.history, instructions);
+    // Whoever is not known to keep nothing has a copy of his own.
+    return isTrustedCall(model.call) ? list : list.slice();
+  }
   const { settled, recent } = changes.messages === undefined ? state.history : startHistory(changes.messages);
   const cutOff: readonly Message[] =
     calling.base === '' ? [] : [{ role: 'assistant', content: calling.base }, continueMessage];
