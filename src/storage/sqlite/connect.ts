@@ -149,5 +149,7 @@ function learnFromDatabase(known: Held['heads']['known'], connection: Connection
   }
 }
 
-const headsSql =
-  'SELECT number, run_id, head_seq, head_hash FROM runs WHERE number > ? ORDER BY number LIMIT 1000';
+const lastOf = (name: 'seq' | 'hash'): string => `coalesce((SELECT ${name} FROM events
+  WHERE events.run_id = runs.run_id AND seq > head_seq ORDER BY seq DESC LIMIT 1), head_${name})`;
+const headsSql = `SELECT number, run_id, ${lastOf('seq')} AS head_seq, ${lastOf('hash')} AS head_hash
+  FROM runs WHERE number > ? ORDER BY number LIMIT 1000`;

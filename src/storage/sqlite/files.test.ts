@@ -11,7 +11,7 @@ import {
 import { rm, truncate } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Json } from '../../base/json.ts';
 import type { RerailError } from '../../errors/rerail-error.ts';
 import type { Message } from '../../model/message.ts';
@@ -277,6 +277,8 @@ describe('an older copy', () => {
     const lease = await begin(store, 'run-1');
     for (let count = 2; count <= 12; count += 1)
       await store.runs.append(lease, { events: [note('x'.repeat(900))] });
+    // Written a moment later than the events.
+    await vi.waitFor(() => expect(readFileSync(`${file}-heads`, 'latin1')).toMatch(/ h 12 \S+ "run-1"/));
     const log = readFileSync(`${file}-wal`);
     const random = seededRandom(7);
     const cuts = Array.from({ length: 40 }, () => Math.floor(random() * log.length));

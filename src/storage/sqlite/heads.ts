@@ -2,8 +2,8 @@ import { closeSync, fsyncSync, openSync, readSync, renameSync, rmSync, statSync,
 import { crc32 } from 'node:zlib';
 
 /**
- * The record of heads: a file beside the database that says how far each run had come. It is written after the commit and
- * never forced to the disk: where it is behind the database nothing is wrong; where it is ahead, a tail was lost.
+ * The record of heads: a file beside the database that says how far each run had come. It is written after the commit, at most
+ * 50 ms later, and never forced to the disk: where it is behind the database nothing is wrong; where it is ahead, a tail was lost.
  *
  * - The first line names the store. Every other line is one fact: `h` a run has come so far, `a` this is accepted as its head
  *   whatever was said before, `g` the run is gone.
@@ -14,6 +14,10 @@ import { crc32 } from 'node:zlib';
 export interface Heads {
   readonly file: string;
   readonly known: Map<string, Head>;
+  /** The latest heads that are committed and not yet written here. */
+  readonly pending: Map<string, HeadFact & Head>;
+  /** By the clock of the process. */
+  writtenAtMs: number;
   storeId: string | undefined;
   inode: number;
   /** How far it has been read. */
@@ -37,6 +41,8 @@ export function createHeads(databaseFile: string): Heads {
   return {
     file: `${databaseFile}-heads`,
     known: new Map(),
+    pending: new Map(),
+    writtenAtMs: -Infinity,
     storeId: undefined,
     inode: 0,
     offset: 0,
@@ -52,6 +58,7 @@ export function readHeads(heads: Heads): boolean {
   if (found.ino !== heads.inode || found.size < heads.offset) {
     closeHeads(heads);
     heads.known.clear();
+    for (const fact of heads.pending.values()) learn(heads.known, fact);
     Object.assign(heads, { inode: found.ino, offset: 0, rest: '', storeId: undefined });
   }
   if (found.size === heads.offset) return true;
@@ -67,9 +74,27 @@ export function readHeads(heads: Heads): boolean {
   return true;
 }
 
-/** Adds facts. Where the file is gone it is written anew. */
+/** Takes facts of a commit to be written later: of each run the latest. */
+export function keepPending(heads: Heads, facts: readonly (HeadFact & Head)[]): void {
+  for (const fact of facts) {
+    learn(heads.known, fact);
+    heads.pending.set(fact.runId, fact);
+  }
+}
+
+/** Writes what is pending. What cannot be written stays away: the next head of the run says it too. */
+export function writePending(heads: Heads): void {
+  const facts = [...heads.pending.values()];
+  heads.pending.clear();
+  addHeads(heads, facts);
+}
+
+/** Adds facts at once; they outdo what is pending of their runs. Where the file is gone it is written anew. */
 export function addHeads(heads: Heads, facts: readonly HeadFact[]): void {
-  for (const fact of facts) learn(heads.known, fact);
+  for (const fact of facts) {
+    learn(heads.known, fact);
+    heads.pending.delete(fact.runId);
+  }
   const found = statSync(heads.file, { throwIfNoEntry: false });
   if (found === undefined) {
     if (heads.storeId !== undefined) rewriteHeads(heads, heads.storeId);

@@ -2,7 +2,7 @@ import { assert } from '../../base/assert.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Database, SqlRow, SqlValue, Statement } from './driver.ts';
 import { createHeads } from './heads.ts';
-import type { HeadFact, Heads } from './heads.ts';
+import type { Head, HeadFact, Heads } from './heads.ts';
 import type { RunRecord } from './run-record.ts';
 
 /** What a store is made of, checked and with its defaults. */
@@ -20,16 +20,26 @@ export interface Held {
   readonly heads: Heads;
   readonly queue: Write[];
   /** The latest state of runs whose lease this store has given, so that adding to one needs no look. */
-  readonly records: Map<string, RunRecord>;
+  readonly records: Map<string, Remembered>;
   /** For each owner the runs that he believes to have, with the epoch he has them by. */
   readonly believed: Map<string, Map<string, number>>;
   connection: Connection | undefined;
+  /** SQLite's count of what other connections have written, as the last transaction of this one found it. */
+  version: number;
   /** Settles when the next transaction is over. */
   flushing: Promise<void> | undefined;
   /** How many changes were asked for, and how many answered. */
   asked: number;
   answered: number;
   isClosed: boolean;
+  /** Until the record of heads is written. */
+  headsTimer: NodeJS.Timeout | undefined;
+}
+
+/** The state of a run, and by what count of others' writes it was so. */
+export interface Remembered {
+  readonly record: RunRecord;
+  readonly version: number;
 }
 
 /** An open database. */
@@ -61,7 +71,9 @@ export interface Transaction {
   readonly connection: Connection;
   readonly nowMs: number;
   /** To be said of the heads once it is committed. */
-  readonly facts: HeadFact[];
+  readonly facts: (HeadFact & Head)[];
+  /** They are said at once: a run was given back. */
+  mustNoteHeads: boolean;
 }
 
 /** Nothing is open yet. */
@@ -73,10 +85,12 @@ export function createHeld(settings: Settings): Held {
     records: new Map(),
     believed: new Map(),
     connection: undefined,
+    version: 0,
     flushing: undefined,
     asked: 0,
     answered: 0,
     isClosed: false,
+    headsTimer: undefined,
   };
 }
 

@@ -3,7 +3,7 @@ import type { RerailError } from '../../errors/rerail-error.ts';
 import type { Claimed, Lease, LeaseOwner } from '../../model/store.ts';
 import { checkHead } from './head-check.ts';
 import { readHeads } from './heads.ts';
-import { change, getRow, getRows } from './held.ts';
+import { getRow, getRows } from './held.ts';
 import type { Connection, Held, Transaction } from './held.ts';
 import { ownProcess } from './owner-process.ts';
 import {
@@ -44,7 +44,7 @@ export function renewLeases(transaction: Transaction, owner: LeaseOwner): readon
   const { held, connection, nowMs } = transaction;
   const current = new Map<string, RunRecord>();
   for (const row of getRows(connection, ownedSql, [encodeText(owner.id)])) {
-    const record = readWholeRecord(row);
+    const record = readWholeRecord(connection, row);
     if (record !== undefined) current.set(record.runId, record);
   }
   const believed = held.believed.get(owner.id) ?? new Map<string, number>();
@@ -56,17 +56,19 @@ export function renewLeases(transaction: Transaction, owner: LeaseOwner): readon
   for (const before of current.values()) {
     const renewed = { ...before, leaseUntilMs: nowMs + owner.leaseMs, leaseMs: owner.leaseMs };
     const record = rewrite(connection, renewed, before);
-    if (believed.has(record.runId)) held.records.set(record.runId, record);
+    if (believed.has(record.runId)) remember(held, record);
   }
   return lost.map(([runId]) => runId);
 }
 
-export function releaseRun({ held, connection }: Transaction, { runId, ownerId, epoch }: Lease): void {
-  const before = findRecord(connection, runId);
+export function releaseRun(transaction: Transaction, { runId, ownerId, epoch }: Lease): void {
+  const { held, connection } = transaction;
+  const before = recall(held, connection, runId) ?? findRecord(connection, runId);
   const believed = held.believed.get(ownerId);
   if (believed?.get(runId) === epoch) believed.delete(runId);
   if (before === undefined || before.epoch !== epoch || before.owner !== ownerId) return;
   held.records.delete(runId);
+  transaction.mustNoteHeads = true;
   rewrite(connection, { ...before, owner: null, leaseUntilMs: 0, process: '' }, before);
 }
 
@@ -77,7 +79,7 @@ export function releaseRun({ held, connection }: Transaction, { runId, ownerId, 
 export function shorten({ held, connection, nowMs }: Transaction, before: RunRecord): void {
   if (!isTooLong(before, nowMs)) return;
   const record = rewrite(connection, { ...before, leaseUntilMs: nowMs + before.leaseMs }, before);
-  if (held.records.has(record.runId)) held.records.set(record.runId, record);
+  if (held.records.has(record.runId)) remember(held, record);
 }
 
 export function isTooLong({ owner, leaseUntilMs, leaseMs }: RunRecord, nowMs: number): boolean {
@@ -94,17 +96,32 @@ export function takenBy(
 
 /** Of the whole store, so that a run that was removed and made anew never meets an old lease again. */
 export function nextEpoch(connection: Connection): number {
-  change(connection, `UPDATE meta SET value = CAST(value + 1 AS TEXT) WHERE name = 'epochs'`);
-  return Number(getRow(connection, `SELECT value FROM meta WHERE name = 'epochs'`)?.['value']);
+  return Number(getRow(connection, nextEpochSql)?.['value']);
+}
+
+/** What is remembered of a run, if it still holds: where others have written since, the row and the head are looked at again. */
+export function recall(
+  { records, version }: Held,
+  connection: Connection,
+  runId: string,
+): RunRecord | undefined {
+  const remembered = records.get(runId);
+  if (remembered === undefined || remembered.version === version) return remembered?.record;
+  const { record } = remembered;
+  const now = getRow(connection, recallSql, [encodeText(runId)]);
+  const isSame = now?.['row_check'] === record.check && now['last'] === record.headHash;
+  if (isSame) return record;
+  records.delete(runId);
+  return undefined;
 }
 
 /** Keeps the state of a run that this store has given the lease of. */
-export function remember({ records, believed }: Held, record: RunRecord): void {
+export function remember({ records, believed, version }: Held, record: RunRecord): void {
   const { runId, owner, epoch } = record;
   if (owner === null) return;
   // Moved to the end, so that the one forgotten is the one longest unused.
   records.delete(runId);
-  records.set(runId, record);
+  records.set(runId, { record, version });
   if (records.size > maxRecords) records.delete(records.keys().next().value ?? '');
   const own = believed.get(owner) ?? new Map<string, number>();
   if (own.get(runId) === epoch) return;
@@ -126,12 +143,16 @@ export function leaseLost({ runId, ownerId, epoch }: Lease, current: RunRecord |
   });
 }
 
-/** Of a row that was read in this very transaction. */
-function rewrite(connection: Connection, record: RunRecord, before: RunRecord): RunRecord {
+/** Of a row that is known to be so in this very transaction. */
+export function rewrite(connection: Connection, record: RunRecord, before: RunRecord): RunRecord {
   const written = updateRecord(connection, record, before);
   assert(written !== undefined, 'A row has changed under a lock');
   return written;
 }
 
 const ownedSql = `SELECT ${recordColumns.join(', ')}, row_check FROM runs WHERE owner = ?`;
+const nextEpochSql = `UPDATE meta SET value = CAST(value + 1 AS TEXT) WHERE name = 'epochs' RETURNING value`;
+const recallSql = `SELECT row_check,
+  coalesce((SELECT hash FROM events WHERE run_id = ?1 ORDER BY seq DESC LIMIT 1), '') AS last
+  FROM runs WHERE run_id = ?1`;
 const maxRecords = 10_000;

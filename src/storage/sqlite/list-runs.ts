@@ -4,6 +4,7 @@ import { getRow, getRows, statement } from './held.ts';
 import type { Connection } from './held.ts';
 import { isTooLong } from './leases.ts';
 import { limitOf, nextOf, placeAt } from './pages.ts';
+import { updatedAtSql } from './run-head.ts';
 import {
   heldUntilMs,
   readWholeRecord,
@@ -25,7 +26,7 @@ export function listRuns(connection: Connection, query: RunQuery, nowMs: number)
     ...conditions.flatMap(({ values }) => values),
     limit + 1,
   ]);
-  const runs = rows.slice(0, limit).map((row) => toRow(row, nowMs));
+  const runs = rows.slice(0, limit).map((row) => toRow(connection, row, nowMs));
   const last = runs.at(-1);
   if (last === undefined || rows.length <= limit) return { runs };
   return { runs, next: nextOf(last.createdAtMs, last.runId) };
@@ -44,7 +45,7 @@ export function findWaiting(connection: Connection, query: WaitingQuery, nowMs: 
   const runs: WaitingRun[] = [];
   const tooLong: string[] = [];
   for (const row of statement(connection, waitingSql).iterate(...values)) {
-    const record = readWholeRecord(row as SqlRow); // By column name, as every row.
+    const record = readWholeRecord(connection, row as SqlRow); // By column name, as every row.
     if (record === undefined) continue;
     if (isTooLong(record, nowMs)) tooLong.push(record.runId);
     if (heldUntilMs(record, nowMs) !== undefined) continue;
@@ -69,7 +70,7 @@ const waitingSql = `SELECT ${names}, runs.row_check FROM runs
     AND owner IS NOT ?2
     AND ((status = 'running' AND (resume_at IS NULL OR resume_at <= ?3))
       OR (status = 'suspended' AND (resume_at <= ?3 OR ${signalled})))
-  ORDER BY CASE WHEN status = 'suspended' AND resume_at <= ?3 THEN resume_at ELSE updated_at END, run_id`;
+  ORDER BY CASE WHEN status = 'suspended' AND resume_at <= ?3 THEN resume_at ELSE ${updatedAtSql} END, run_id`;
 
 interface Condition {
   readonly sql: string;
@@ -99,8 +100,8 @@ function placeConditions(cursor: string | undefined): readonly Condition[] {
   return [{ sql: '(runs.sort_key, runs.run_id) > (?, ?)', values: [-createdAtMs, encodeText(id)] }];
 }
 
-function toRow(row: SqlRow, nowMs: number): RunRow {
-  const record = readRecord(row);
+function toRow(connection: Connection, row: SqlRow, nowMs: number): RunRow {
+  const record = readRecord(connection, row);
   return toRunRow(record, readTexts(row, record), nowMs);
 }
 

@@ -144,8 +144,11 @@ function configure(database: Database, { file, sync, busyTimeoutMs }: OpenOption
   database.exec(`PRAGMA journal_size_limit = ${maxLogBytes}`);
 }
 
-/** A page that is written often goes into the file once; more than this is waited for at the next start after a crash. */
-const logPages = 4000;
+/**
+ * A page that is written often goes into the file once, and a log that is soon written over is quicker to sync than one that
+ * grows; more than this is waited for at the next start after a crash.
+ */
+const logPages = 1000;
 const maxLogBytes = 33_554_432;
 
 function migrate(database: Database, options: OpenOptions): void {

@@ -2,6 +2,7 @@ import { chainStart } from '../../model/event-chain.ts';
 import type { Retention } from '../../model/store.ts';
 import { readHash, readLastSeq } from './head-check.ts';
 import { addHeads } from './heads.ts';
+import type { HeadFact } from './heads.ts';
 import { change, getRows } from './held.ts';
 import type { Transaction } from './held.ts';
 import { findRecord, heldUntilMs, readWholeRecord, recordColumns, updateRecord } from './run-record.ts';
@@ -14,7 +15,7 @@ export function pruneRuns(transaction: Transaction, { maxAgeMs, maxRuns }: Reten
   const rows = getRows(connection, pruneSql, [oldestMs, maxRuns ?? Number.MAX_SAFE_INTEGER]);
   let removed = 0;
   for (const row of rows) {
-    const record = readWholeRecord(row);
+    const record = readWholeRecord(connection, row);
     // Somebody may still be about to end it.
     if (record === undefined || heldUntilMs(record, nowMs) !== undefined) continue;
     if (removeRun(transaction, record.runId)) removed += 1;
@@ -28,21 +29,23 @@ export interface PruneStep {
 }
 
 /** Removes a run with everything that only it needs. */
-export function removeRun({ held, connection }: Transaction, runId: string): boolean {
+export function removeRun(transaction: Transaction, runId: string): boolean {
+  const { held, connection } = transaction;
   const id = encodeText(runId);
   const wasThere = change(connection, 'DELETE FROM runs WHERE run_id = ?', [id]) > 0;
   for (const sql of companionSqls) change(connection, sql, [id]);
   held.records.delete(runId);
   // Before the commit: a record that misses a run is behind, one that names a removed run would accuse.
-  if (wasThere) addHeads(held.heads, [{ type: 'g', runId }]);
+  if (wasThere) sayAtOnce(transaction, { type: 'g', runId });
   return wasThere;
 }
 
 /** Accepts what is there, or that there is nothing. */
-export function acceptHead({ held, connection }: Transaction, runId: string): void {
+export function acceptHead(transaction: Transaction, runId: string): void {
+  const { held, connection } = transaction;
   const record = findRecord(connection, runId);
   if (record === undefined) {
-    addHeads(held.heads, [{ type: 'g', runId }]);
+    sayAtOnce(transaction, { type: 'g', runId });
     return;
   }
   const seq = Math.min(record.headSeq, readLastSeq(connection, runId));
@@ -53,7 +56,14 @@ export function acceptHead({ held, connection }: Transaction, runId: string): vo
     const generationSeq = record.generationSeq > seq ? 1 : record.generationSeq;
     updateRecord(connection, { ...record, headSeq: seq, headHash: hash, generationSeq }, record);
   }
-  addHeads(held.heads, [{ type: 'a', runId, seq, hash }]);
+  sayAtOnce(transaction, { type: 'a', runId, seq, hash });
+}
+
+/** Outdoes what this very transaction has to say of the run when it is committed. */
+function sayAtOnce({ held, facts }: Transaction, fact: HeadFact): void {
+  const others = facts.filter(({ runId }) => runId !== fact.runId);
+  facts.splice(0, facts.length, ...others);
+  addHeads(held.heads, [fact]);
 }
 
 /** One transaction must not hold up the others for long. */

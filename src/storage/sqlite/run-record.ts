@@ -5,10 +5,16 @@ import type { SqlRow, SqlValue } from './driver.ts';
 import { change, getRow } from './held.ts';
 import type { Connection } from './held.ts';
 import { isKnownDead } from './owner-process.ts';
+import { withHead } from './run-head.ts';
 import { storageError } from './storage-errors.ts';
 import { checkOf, decodeText, encodeText } from './stored-text.ts';
 
-/** A run as its row holds it: what is listed, and the lease. Texts that may be long stand elsewhere, known by their hash. */
+/**
+ * A run: what is listed, and the lease. Texts that may be long stand elsewhere, known by their hash.
+ *
+ * While a run is `running`, its row may be behind: an addition that changes nothing else writes its events alone. Then the last
+ * event says where the head is and when it was written. The row of any other run is never behind.
+ */
 export interface RunRecord {
   readonly runId: string;
   readonly agent: string;
@@ -32,8 +38,12 @@ export interface RunRecord {
   readonly leaseMs: number;
   /** Of the owner: see `owner-process.ts`. */
   readonly process: string;
-  /** The sum over all of this as it is kept; it also says whether the row is still the one that was read. */
+  /** The sum over the row as it is kept; it also says whether the row is still the one that was read. */
   readonly check: string;
+  /** The row as it is kept. */
+  readonly kept: readonly SqlValue[];
+  /** What the last event says of itself does not hold: it is only counted, and what is listed is what the row says. */
+  readonly isHeadDamaged: boolean;
 }
 
 /** The texts of a run. */
@@ -71,15 +81,16 @@ export const recordColumns = [
 /** The run of this id, its row checked. */
 export function findRecord(connection: Connection, runId: string): RunRecord | undefined {
   const row = getRow(connection, findSql, [encodeText(runId)]);
-  return row === undefined ? undefined : readRecord(row);
+  return row === undefined ? undefined : readRecord(connection, row);
 }
 
 /** A row as it was written, or `STORAGE_CORRUPT`. */
-export function readRecord(row: SqlRow): RunRecord {
+export function readRecord(connection: Connection, row: SqlRow): RunRecord {
   const runId = readText(row['run_id']);
-  const check = checkOf(recordColumns.map((name) => row[name]));
+  const kept = recordColumns.map((name): SqlValue => row[name] ?? null);
+  const check = checkOf(kept);
   if (check !== row['row_check']) throw damagedRow(runId);
-  return {
+  return withHead(connection, {
     runId,
     agent: readText(row['agent']),
     sessionId: readTextOrNull(row['session_id']),
@@ -102,16 +113,18 @@ export function readRecord(row: SqlRow): RunRecord {
     leaseMs: Number(row['lease_ms']),
     process: String(row['process']),
     check,
-  };
+    kept,
+    isHeadDamaged: false,
+  });
 }
 
 /**
  * The same, and nothing where the row is damaged: for what goes on with many runs, and must not stand still for one. To find it,
  * to list it and the check of the store name the damage.
  */
-export function readWholeRecord(row: SqlRow): RunRecord | undefined {
+export function readWholeRecord(connection: Connection, row: SqlRow): RunRecord | undefined {
   try {
-    return readRecord(row);
+    return readRecord(connection, row);
   } catch (error) {
     if (RerailError.isInstance(error)) return undefined;
     throw error;
@@ -123,7 +136,7 @@ export function insertRecord(connection: Connection, record: RunRecord): RunReco
   const values = valuesOf(record);
   const check = checkOf(values);
   change(connection, insertSql, [...values, check]);
-  return { ...record, check };
+  return { ...record, check, kept: values };
 }
 
 /** Writes a record over the one before it and gives it as it is kept; nothing where the row is no longer that one. */
@@ -133,18 +146,17 @@ export function updateRecord(
   before: RunRecord,
 ): RunRecord | undefined {
   const values = valuesOf(record);
-  const old = valuesOf(before);
   // Only what has changed: an indexed column that is set is written anew in its index, changed or not.
   let form = 0;
   const changed: SqlValue[] = [];
   for (const [place, value] of values.entries()) {
-    if (value === old[place]) continue;
+    if (value === before.kept[place]) continue;
     form |= 1 << place;
     changed.push(value);
   }
   const check = checkOf(values);
   changed.push(check, encodeText(before.runId), before.check);
-  return change(connection, updateSqlOf(form), changed) > 0 ? { ...record, check } : undefined;
+  return change(connection, updateSqlOf(form), changed) > 0 ? { ...record, check, kept: values } : undefined;
 }
 
 /** The hash by which the texts of a run are known. */
@@ -180,9 +192,7 @@ export function toRunRow(record: RunRecord, texts: RunTexts, nowMs: number): Run
     agent: record.agent,
     status: record.status,
     createdAtMs: record.createdAtMs,
-    updatedAtMs: record.updatedAtMs,
-    headSeq: record.headSeq,
-    headHash: record.headHash,
+    ...listedHead(record),
     generationSeq: record.generationSeq,
     crashes: record.crashes,
     sessionId: record.sessionId ?? undefined,
@@ -195,6 +205,18 @@ export function toRunRow(record: RunRecord, texts: RunTexts, nowMs: number): Run
     costUsd: record.costUsd ?? undefined,
     owner: untilMs === undefined || record.owner === null ? undefined : { id: record.owner, untilMs },
   });
+}
+
+function listedHead(record: RunRecord): Pick<RunRow, 'updatedAtMs' | 'headSeq' | 'headHash'> {
+  const { updatedAtMs, headSeq, headHash, isHeadDamaged, kept } = record;
+  if (!isHeadDamaged) return { updatedAtMs, headSeq, headHash };
+  const valueOf = (name: (typeof recordColumns)[number]): SqlValue | undefined =>
+    kept[recordColumns.indexOf(name)];
+  return {
+    updatedAtMs: Number(valueOf('updated_at')),
+    headSeq: Number(valueOf('head_seq')),
+    headHash: String(valueOf('head_hash')),
+  };
 }
 
 const names = recordColumns.join(', ');

@@ -15,7 +15,9 @@ export function findTexts(connection: Connection, record: RunRecord): RunTexts {
 
 /** The texts after a change, or nothing where it does not touch them. */
 export function newTexts(connection: Connection, before: RunRecord, row: RowChange): RunTexts | undefined {
-  if (row.text === undefined && row.tools === undefined) return undefined;
+  const { text, tools } = row;
+  if (text === undefined && tools === undefined) return undefined;
+  if (text !== undefined && tools !== undefined) return { text, tools };
   return changeTexts(findTexts(connection, before), row);
 }
 

@@ -6,8 +6,8 @@ import { checkHead } from './head-check.ts';
 import { readHeads } from './heads.ts';
 import { change } from './held.ts';
 import type { Connection, Transaction } from './held.ts';
-import { leaseLost, nextEpoch, remember, takenBy } from './leases.ts';
-import { findRecord, hashTexts, insertRecord, updateRecord } from './run-record.ts';
+import { leaseLost, nextEpoch, recall, remember, rewrite, takenBy } from './leases.ts';
+import { findRecord, hashTexts, insertRecord } from './run-record.ts';
 import type { RunRecord, RunTexts } from './run-record.ts';
 import { changeTexts, newTexts, writeTexts } from './run-texts.ts';
 import { takeSignals } from './signals.ts';
@@ -66,51 +66,52 @@ export function createRun(transaction: Transaction, { run, addition, owner }: Be
   return { type: 'created', lease: { runId, ownerId: owner.id, epoch } };
 }
 
-/** Refuses whoever has not the current lease, by the very statement that writes. */
+/** Refuses whoever has not the current lease. The run is as it is taken to be: nobody else writes while this transaction lasts. */
 export function appendEvents(transaction: Transaction, lease: Lease, addition: TextAddition): void {
-  const { held, connection } = transaction;
-  const known = held.records.get(lease.runId) ?? findRecord(connection, lease.runId);
-  if (tryAppend(transaction, { lease, addition, before: known })) return;
-  // Somebody else has written since: with this lease by another store on the same file, or with a newer one.
-  held.records.delete(lease.runId);
-  readHeads(held.heads);
-  const current = findRecord(connection, lease.runId);
-  checkHead(held, connection, { runId: lease.runId, record: current });
-  if (!tryAppend(transaction, { lease, addition, before: current })) throw leaseLost(lease, current);
-}
-
-interface Append {
-  readonly lease: Lease;
-  readonly addition: TextAddition;
-  readonly before: RunRecord | undefined;
-}
-
-/** Gives whether the run was as it was taken to be; if not, nothing was written. */
-function tryAppend(transaction: Transaction, { lease, addition, before }: Append): boolean {
   const { held, connection, nowMs } = transaction;
   const { runId } = lease;
+  const before = recall(held, connection, runId) ?? findChecked(transaction, runId);
   if (before === undefined) throw goneError(runId);
   if (before.epoch !== lease.epoch || before.owner !== lease.ownerId) throw leaseLost(lease, before);
-  const texts = addition.row === undefined ? undefined : newTexts(connection, before, addition.row);
   const hashed = hashEvents(before, addition, nowMs);
-  const changed: RunRecord = {
+  const last = hashed.at(-1);
+  const headed: RunRecord = {
     ...before,
     updatedAtMs: nowMs,
     headSeq: before.headSeq + hashed.length,
-    headHash: hashed.at(-1)?.hash ?? before.headHash,
-    ...changedFields(addition.row),
-    ...(addition.row?.beginsGeneration === true ? { generationSeq: before.headSeq + 1 } : {}),
-    ...(texts === undefined ? {} : { textHash: hashTexts(texts) }),
+    headHash: last?.hash ?? before.headHash,
+    isHeadDamaged: before.isHeadDamaged && last === undefined,
   };
-  const record = updateRecord(connection, changed, before);
-  if (record === undefined) return false;
+  const isPlain = addition.row === undefined && last !== undefined && before.status === 'running';
+  const record = isPlain ? headed : changeRow(connection, headed, { before, row: addition.row });
   writeEvents(connection, runId, hashed);
-  if (texts !== undefined) writeTexts(connection, runId, texts);
   if (addition.took !== undefined) takeSignals(connection, runId, addition.took);
   remember(held, record);
-  if (hashed.length > 0)
-    transaction.facts.push({ type: 'h', runId, seq: record.headSeq, hash: record.headHash });
-  return true;
+  if (last !== undefined) transaction.facts.push({ type: 'h', runId, seq: last.seq, hash: last.hash });
+}
+
+/** A run of which this store remembers nothing, or somebody else has written to: it may have lost something. */
+function findChecked({ held, connection }: Transaction, runId: string): RunRecord | undefined {
+  readHeads(held.heads);
+  const record = findRecord(connection, runId);
+  checkHead(held, connection, { runId, record });
+  return record;
+}
+
+function changeRow(
+  connection: Connection,
+  headed: RunRecord,
+  { before, row }: { readonly before: RunRecord; readonly row: RowChange | undefined },
+): RunRecord {
+  const texts = row === undefined ? undefined : newTexts(connection, before, row);
+  if (texts !== undefined) writeTexts(connection, before.runId, texts);
+  const changed: RunRecord = {
+    ...headed,
+    ...changedFields(row),
+    ...(row?.beginsGeneration === true ? { generationSeq: before.headSeq + 1 } : {}),
+    ...(texts === undefined ? {} : { textHash: hashTexts(texts) }),
+  };
+  return rewrite(connection, changed, before);
 }
 
 const noTexts: RunTexts = { text: '', tools: [] };
@@ -128,6 +129,8 @@ const blank = {
   costUsd: null,
   textHash: '',
   check: '',
+  kept: [],
+  isHeadDamaged: false,
 } as const;
 
 function goneError(runId: string): Error {

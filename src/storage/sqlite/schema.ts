@@ -46,7 +46,7 @@ export const migrations: readonly Migration[] = [
       `CREATE INDEX runs_unfinished ON runs (status) WHERE status IN ('running', 'suspended')`,
       'CREATE INDEX runs_by_owner ON runs (owner) WHERE owner IS NOT NULL',
       'CREATE INDEX runs_by_session ON runs (session_id, sort_key, run_id) WHERE session_id IS NOT NULL',
-      // Apart from the rows, which are written with every event: these change seldom and may be long.
+      // Apart from the rows, which are written with every lease: these change seldom and may be long.
       `CREATE TABLE run_texts (
         run_id TEXT NOT NULL PRIMARY KEY,
         text TEXT NOT NULL,

@@ -27,7 +27,7 @@ import {
   trimSession,
 } from './sessions.ts';
 import { findSignals, keepSignal } from './signals.ts';
-import { atOnce, enqueue, lookUp, read, scan, settled } from './write-queue.ts';
+import { atOnce, enqueue, lookUp, noteHeadsNow, read, scan, settled } from './write-queue.ts';
 
 /** How a database is kept. */
 export interface SqliteOptions {
@@ -214,6 +214,7 @@ function createSessionVerbs(held: Held): SessionStore {
 /** What is queued is written first; then the log is taken into the file, as far as others let it. */
 async function close(held: Held): Promise<void> {
   await settled(held);
+  await noteHeadsNow(held);
   if (held.isClosed) return;
   checkpoint(held);
   held.isClosed = true;

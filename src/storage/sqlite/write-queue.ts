@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { RerailError } from '../../errors/rerail-error.ts';
 import { abandon, connect } from './connect.ts';
-import { addHeads, isOvergrown, readHeads, rewriteHeads } from './heads.ts';
-import { statement } from './held.ts';
+import { readHash } from './head-check.ts';
+import { isOvergrown, keepPending, readHeads, rewriteHeads, writePending } from './heads.ts';
+import { getRow, statement } from './held.ts';
 import type { Connection, Held, Transaction, Write } from './held.ts';
 import { rollBack } from './open-database.ts';
 import { isBusy, isConnectionBroken, storageError, toStorageError } from './storage-errors.ts';
@@ -115,8 +116,10 @@ type Answer =
   { readonly type: 'done'; readonly value: unknown } | { readonly type: 'refused'; readonly thrown: unknown };
 
 function commit(held: Held, connection: Connection, batch: readonly Write[]): void {
-  const transaction = { held, connection, nowMs: Math.round(held.settings.clock.wallMs()), facts: [] };
+  const nowMs = Math.round(held.settings.clock.wallMs());
+  const transaction: Transaction = { held, connection, nowMs, facts: [], mustNoteHeads: false };
   try {
+    lookForOthers(held, connection);
     const answers = batch.map((write) => answer(write, transaction));
     compact(held, connection);
     statement(connection, 'COMMIT').run();
@@ -153,12 +156,48 @@ function compact({ heads }: Held, { storeId }: Connection): void {
   }
 }
 
-function noteHeads({ held, facts }: Transaction): void {
-  if (facts.length === 0) return;
+/** What others have written since our last transaction makes what is remembered doubtful, and may have removed a run. */
+function lookForOthers(held: Held, connection: Connection): void {
+  const version = Number(getRow(connection, 'PRAGMA data_version')?.['data_version']);
+  if (version === held.version) return;
+  held.version = version;
+  const { pending } = held.heads;
+  for (const [runId, { seq, hash }] of pending) {
+    if (readHash(connection, runId, seq) !== hash) pending.delete(runId);
+  }
+}
+
+/** How long the record of heads may be behind: a write for every commit would cost as much as the commit does besides its sync. */
+const headsDelayMs = 50;
+
+function noteHeads({ held, facts, mustNoteHeads }: Transaction): void {
+  const { heads } = held;
+  keepPending(heads, facts);
+  if (heads.pending.size === 0) return;
+  const dueInMs = mustNoteHeads ? 0 : heads.writtenAtMs + headsDelayMs - performance.now();
+  if (dueInMs > 0) {
+    held.headsTimer ??= setTimeout(() => void noteHeadsNow(held), dueInMs).unref();
+    return;
+  }
+  clearTimeout(held.headsTimer);
+  held.headsTimer = undefined;
+  heads.writtenAtMs = performance.now();
   try {
-    addHeads(held.heads, facts);
+    writePending(heads);
   } catch {
     // It is committed, and that counts. A record that is behind accuses nobody; a full disk is told by the next commit.
+  }
+}
+
+/** By a transaction that changes nothing: under the lock nobody removes a run of which it is just being said how far it came. */
+export async function noteHeadsNow(held: Held): Promise<void> {
+  clearTimeout(held.headsTimer);
+  held.headsTimer = undefined;
+  if (held.heads.pending.size === 0 || held.connection === undefined) return;
+  try {
+    await enqueue(held, (transaction) => void (transaction.mustNoteHeads = true));
+  } catch {
+    // As above: it stays behind.
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import * as fc from 'fast-check';
@@ -146,7 +146,7 @@ describe('what is written in one turn', () => {
 });
 
 describe('a lease', () => {
-  it('that another store has taken is refused to the first, by the statement that writes', async () => {
+  it('that another store has taken is refused to the first, in the transaction that would write', async () => {
     const clock = simulatedClock();
     const [first, second] = [open({ clock }), open({ clock })];
     const lease = await begin(first, 'run-1');
@@ -168,6 +168,99 @@ describe('a lease', () => {
     await clock.advance(30_001);
     expect(await store.runs.waiting(query)).toMatchObject([{ why: 'interrupted' }]);
     expect(await store.runs.claim('run-1', other)).toMatchObject({ type: 'claimed' });
+  });
+});
+
+describe('an addition that changes nothing that is listed', () => {
+  it('writes its events alone; whoever looks finds the true head and time', async () => {
+    const clock = simulatedClock();
+    const [store, second] = [open({ clock }), open({ clock })];
+    const lease = await begin(store, 'run-1');
+    await begin(store, 'run-2');
+    await clock.advance(1000);
+    await store.runs.append(lease, { events: [note(2), note(3)] });
+    const database = loadDriver()(file, { readOnly: true });
+    const kept = database.prepare(`SELECT head_seq FROM runs WHERE run_id = 'run-1'`).get();
+    database.close();
+    expect({ ...(kept as object) }).toEqual({ head_seq: 1 });
+    const events = await second.runs.events('run-1');
+    const row = await second.runs.find('run-1');
+    expect(row).toMatchObject({ headSeq: 3, headHash: events[2]?.hash, updatedAtMs: events[2]?.atMs });
+    expect((await second.runs.list()).runs).toContainEqual(row);
+    await clock.advance(30_001);
+    const waiting = await second.runs.waiting({ agents: ['agent'], ownerId: 'owner-2', limit: 10 });
+    expect(waiting.map(({ row: { runId, headSeq } }) => [runId, headSeq])).toEqual([
+      ['run-2', 1],
+      ['run-1', 3],
+    ]);
+  });
+
+  it('is chained to what another store has added by the same lease', async () => {
+    const [first, second] = [open(), open()];
+    const lease = await begin(first, 'run-1');
+    for (const store of [second, first, first, second, first])
+      await store.runs.append(lease, { events: [note('more')] });
+    expect(await first.runs.events('run-1')).toHaveLength(6);
+    expect((await second.check()).problems).toEqual([]);
+  });
+
+  it('is refused where another store has removed the run, or made it anew', async () => {
+    const [first, second] = [open(), open()];
+    const lease = await begin(first, 'run-1');
+    await first.runs.append(lease, { events: [note(2)] });
+    await second.runs.remove('run-1');
+    await expect(first.runs.append(lease, { events: [note(3)] })).rejects.toMatchObject({
+      code: 'STORAGE_NOT_FOUND',
+    });
+    await begin(second, 'run-1');
+    await expect(first.runs.append(lease, { events: [note(3)] })).rejects.toMatchObject({
+      failure: { context: { leaseLost: true } },
+    });
+    expect(await first.runs.events('run-1')).toHaveLength(1);
+  });
+
+  it('whose event is damaged is told by the events, and the row keeps to what it can vouch for', async () => {
+    const store = open();
+    const lease = await begin(store, 'run-1');
+    await store.runs.append(lease, { events: [note(2)] });
+    const database = loadDriver()(file);
+    database.exec(`UPDATE events SET hash = 'changed' WHERE run_id = 'run-1' AND seq = 2`);
+    database.close();
+    await store.close();
+    const after = open();
+    expect(await after.runs.find('run-1')).toMatchObject({ headSeq: 1 });
+    await expect(after.runs.events('run-1')).rejects.toMatchObject({ origin: 'storage' });
+  });
+});
+
+describe('the record of heads', () => {
+  it('says nothing of a run that another store has removed before it was written', async () => {
+    const [first, second] = [open(), open()];
+    const lease = await begin(first, 'run-1');
+    await first.runs.append(lease, { events: [note(2)] });
+    await second.runs.remove('run-1');
+    await first.close();
+    expect(await second.runs.find('run-1')).toBeUndefined();
+    expect(await open().runs.find('run-1')).toBeUndefined();
+  });
+
+  it('says nothing of a run that was added to and removed at once', async () => {
+    const store = open();
+    const lease = await begin(store, 'run-1');
+    await Promise.all([store.runs.append(lease, { events: [note(2)] }), store.runs.remove('run-1')]);
+    await store.close();
+    expect(await open().runs.find('run-1')).toBeUndefined();
+  });
+
+  it('is written at once when a run is given back, and when the store is closed', async () => {
+    const store = open();
+    const [first, second] = [await begin(store, 'run-1'), await begin(store, 'run-2')];
+    await store.runs.append(first, { events: [note(2)] });
+    await store.runs.release(first);
+    expect(readFileSync(`${file}-heads`, 'latin1')).toMatch(/ h 2 \S+ "run-1"/);
+    await store.runs.append(second, { events: [note(2)] });
+    await store.close();
+    expect(readFileSync(`${file}-heads`, 'latin1')).toMatch(/ h 2 \S+ "run-2"/);
   });
 });
 
