@@ -1,4 +1,4 @@
-import { applyCompaction } from '../model/apply-compaction.ts';
+import { applyCompaction, misfitOf } from '../model/apply-compaction.ts';
 import { addLedgers } from '../resilience/ledger.ts';
 import { changeState } from './change-state.ts';
 import type { CompactionMade, MachineEvent } from './event.ts';
@@ -7,6 +7,11 @@ import type { Moved } from './moved.ts';
 import type { RunEvent } from './run-event.ts';
 import type { Calling, RunState } from './state.ts';
 import { callModel } from './turn.ts';
+
+/** Whether the plan was made for this conversation. */
+export function fitsHistory({ history }: RunState, made: CompactionMade | undefined): boolean {
+  return made?.compaction === undefined || misfitOf(messagesOf(history), made.compaction) === undefined;
+}
 
 /** What was used up to find out how the conversation could be shorter counts, whatever becomes of it. */
 export function chargeCompaction(state: RunState, made: CompactionMade | undefined): RunState {

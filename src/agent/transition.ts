@@ -15,7 +15,7 @@ import type { Moved } from './moved.ts';
 import { told } from './moved.ts';
 import { onAbsent, onAnswered } from './person.ts';
 import { resumeRun } from './resume.ts';
-import { onCompacted } from './shorten.ts';
+import { fitsHistory, onCompacted } from './shorten.ts';
 import type { RunEvent } from './run-event.ts';
 import type { RunState } from './state.ts';
 import type { Message } from '../model/message.ts';
@@ -32,10 +32,11 @@ export function transition(state: RunState | undefined, event: MachineEvent): Mo
   const { phase } = state;
   switch (event.type) {
     case 'attempt-finished':
-      if (phase.type !== 'calling-model') return invalid(state, event);
+      if (phase.type !== 'calling-model' || !fitsHistory(state, event.made)) return invalid(state, event);
       return onAttempt(inject(state, event.injected), phase, event);
     case 'compacted':
-      return phase.type === 'calling-model' ? onCompacted(state, phase, event) : invalid(state, event);
+      if (phase.type !== 'calling-model' || !fitsHistory(state, event.made)) return invalid(state, event);
+      return onCompacted(state, phase, event);
     case 'answer-given':
       return phase.type === 'calling-model' ? onGiven(state, phase, event.answer) : invalid(state, event);
     case 'waited':

@@ -15,8 +15,10 @@ import type { Message, TextPart, ToolResultPart } from './message.ts';
 
 /** The conversation after a compaction. */
 export function applyCompaction(messages: readonly Message[], compaction: Compaction): readonly Message[] {
+  const misfit = misfitOf(messages, compaction);
+  assert(misfit === undefined, misfit ?? '');
   const goes = markDropped(messages, compaction);
-  const revisions = collectRevisions(messages, compaction);
+  const revisions = collectRevisions(compaction);
   const first = compaction.dropped[0]?.from;
   const shorter: Message[] = [];
   for (const [index, message] of messages.entries()) {
@@ -26,6 +28,35 @@ export function applyCompaction(messages: readonly Message[], compaction: Compac
     shorter.push(revision === undefined ? message : reviseMessage(message, revision));
   }
   return shorter;
+}
+
+/** Why a plan cannot be applied to this list, if it cannot: it was made for another one. */
+export function misfitOf(messages: readonly Message[], compaction: Compaction): string | undefined {
+  const { dropped, cleared, shortened } = compaction;
+  let end = 0;
+  for (const { from, to } of dropped) {
+    if (!(
+      Number.isInteger(from) &&
+      Number.isInteger(to) &&
+      end <= from &&
+      from < to &&
+      to <= messages.length
+    ))
+      return `A compaction cannot drop the messages ${from} to ${to} of ${messages.length}, the range before ending at ${end}`;
+    end = to;
+  }
+  const strange = [...cleared, ...shortened].find(({ message }) => messages[message] === undefined);
+  if (strange !== undefined)
+    return `A compaction names message ${strange.message}, but there are ${messages.length}`;
+  const goes = markDropped(messages, compaction);
+  let turnGoes = false;
+  for (const [index, { role }] of messages.entries()) {
+    if (role === 'system') continue;
+    if (role === 'tool' && goes[index] !== turnGoes)
+      return `A compaction must not part the results in message ${index} from their calls`;
+    turnGoes = goes[index] === true;
+  }
+  return undefined;
 }
 
 /** What is to be changed in one message. */
@@ -60,42 +91,16 @@ export function reviseMessage(message: Message, revision: Revision): Message {
 
 type Cut = Pick<ShortenedText, 'headCharacters' | 'tailCharacters'>;
 
-/** By message, whether it goes. Throws where a call would lose its results, or results their call. */
+/** By message, whether it goes. */
 function markDropped(messages: readonly Message[], { dropped }: Compaction): readonly boolean[] {
   const goes = messages.map(() => false);
-  let end = 0;
-  for (const { from, to } of dropped) {
-    assert(
-      Number.isInteger(from) && Number.isInteger(to) && end <= from && from < to && to <= messages.length,
-      `A compaction cannot drop the messages ${from} to ${to} of ${messages.length}, the range before ending at ${end}`,
-    );
-    goes.fill(true, from, to);
-    end = to;
-  }
-  let turnGoes = false;
-  for (const [index, { role }] of messages.entries()) {
-    if (role === 'system') continue;
-    if (role === 'tool') {
-      assert(
-        goes[index] === turnGoes,
-        `A compaction must not part the results in message ${index} from their calls`,
-      );
-    }
-    turnGoes = goes[index] === true;
-  }
+  for (const { from, to } of dropped) goes.fill(true, from, to);
   return goes;
 }
 
-function collectRevisions(
-  messages: readonly Message[],
-  { cleared, shortened }: Compaction,
-): ReadonlyMap<number, Revision> {
+function collectRevisions({ cleared, shortened }: Compaction): ReadonlyMap<number, Revision> {
   const revisions = new Map<number, { cleared: Set<string>; shortened: Map<number, Cut> }>();
   const revisionOf = (index: number) => {
-    assert(
-      messages[index] !== undefined,
-      `A compaction names message ${index}, but there are ${messages.length}`,
-    );
     const revision = revisions.get(index) ?? { cleared: new Set(), shortened: new Map() };
     revisions.set(index, revision);
     return revision;
