@@ -28,9 +28,26 @@ export type OpenFile = (path: string, options?: { readonly readOnly?: boolean })
 
 /** SQLite as this machine has it: Node's own where there is one, else the package. Looked for when it is first needed. */
 export function loadDriver(): OpenFile {
-  return chooseDriver(process.getBuiltinModule('node:sqlite'), () =>
-    loadPeer(packageName, { install: `npm install ${packageName}` }),
-  );
+  return chooseDriver(loadBuiltin(), () => loadPeer(packageName, { install: `npm install ${packageName}` }));
+}
+
+/**
+ * Node 22 writes to stderr that its SQLite is experimental, the first time anybody asks for it. What is used of it here is the
+ * same in 24 and tested there; that one word is left out, and no other.
+ */
+function loadBuiltin(): unknown {
+  const emitWarning: unknown = Reflect.get(process, 'emitWarning');
+  const isAboutSqlite = (warning: unknown, type: unknown): boolean =>
+    type === 'ExperimentalWarning' && String(warning).includes('SQLite');
+  if (typeof emitWarning !== 'function') return process.getBuiltinModule('node:sqlite');
+  process.emitWarning = (...given: readonly unknown[]) => {
+    if (!isAboutSqlite(given[0], given[1])) Reflect.apply(emitWarning, process, given);
+  };
+  try {
+    return process.getBuiltinModule('node:sqlite');
+  } finally {
+    Reflect.set(process, 'emitWarning', emitWarning);
+  }
 }
 
 /** Node's own module, or else what the look for the package has given. */
