@@ -6,6 +6,7 @@ import { memoryStore } from '../../src/testing/memory-store.ts';
 import type { MemoryStore } from '../../src/testing/memory-store.ts';
 import { scriptedModel, seededRandom, simulatedClock } from '../../src/testing/index.ts';
 import type { ScriptedModel, ScriptStep, SimulatedClock } from '../../src/testing/index.ts';
+import type { EmbeddingModel } from '../../src/model/embedding.ts';
 import { textOf } from '../../src/model/message.ts';
 import type { Permission, Tool, ToolEffect } from '../../src/model/tool.ts';
 import { createGates } from '../../src/runtime/gates.ts';
@@ -226,6 +227,34 @@ describe('a store that fails', () => {
     const outcome = await world.clock.runUntil(life.agent.run('Pay', { runId: 'r1' }));
     expect(outcome).toMatchObject({ type: 'completed', unsaved: { code: 'STORAGE_FULL' } });
     expect(life.events.filter(({ type }) => type === 'storage-failed')).toHaveLength(1);
+  });
+});
+
+describe('a store that comes back', () => {
+  it('under bestEffort gets what it has missed, and the run is whole again', async () => {
+    const world = createWorld();
+    let appends = 0;
+    const handle = world.store.reopen({
+      durability: 'bestEffort',
+      faults: {
+        before: ({ verb }) => {
+          if (verb !== 'append') return undefined;
+          appends += 1;
+          return appends === 2
+            ? createFailure('STORAGE_IO', { origin: 'storage', message: 'The disk was away' })
+            : undefined;
+        },
+      },
+    });
+    const pay = payTool('read');
+    const life = world.live(script, { tools: [pay.tool] }, handle);
+    const outcome = await world.clock.runUntil(life.agent.run('Pay', { runId: 'r1' }));
+    const told = life.events.map(({ type }) => type).filter((type) => type.startsWith('storage-'));
+    expect(told).toEqual(['storage-failed', 'storage-restored']);
+    expect(outcome).not.toHaveProperty('unsaved');
+    const again = await world.clock.runUntil(world.live([], { tools: [pay.tool] }).agent.resume('r1'));
+    expect(again).toEqual(outcome);
+    expect(pay.executions).toBe(1);
   });
 });
 
@@ -471,6 +500,33 @@ describe('a session', () => {
     ]);
     expect(life.events).toContainEqual(
       expect.objectContaining({ type: 'history-selected', strategy: 'lexical', total: 3, selected: 2 }),
+    );
+  });
+
+  it('that no embeddings can be had of is chosen by words, and says so', async () => {
+    const world = createWorld();
+    const failure = createFailure('INVALID_REQUEST', { origin: 'embedding', message: 'No embeddings here' });
+    const embeddings: EmbeddingModel = {
+      provider: 'broken',
+      name: 'vectors',
+      quotaKey: 'broken',
+      maxBatch: 10,
+      embed: () => Promise.resolve({ type: 'failure', failure }),
+    };
+    for (const [index, text] of ['My cat is called Tom.', 'I like tea.', 'It rains.'].entries())
+      await world.clock.runUntil(
+        world.live(['Noted.']).agent.run(text, { sessionId: 's1', runId: `r${index}` }),
+      );
+    const history = { strategy: 'embeddings', maxExchanges: 2, keepLast: 1, embeddings } as const;
+    const life = world.live(['Tom.'], { history });
+    await world.clock.runUntil(life.agent.run('What is my cat called?', { sessionId: 's1' }));
+    expect(textsOf(life)).toContain('My cat is called Tom.');
+    expect(life.events).toContainEqual(
+      expect.objectContaining({
+        type: 'history-selected',
+        strategy: 'lexical',
+        degraded: [expect.objectContaining({ from: 'embeddings', to: 'lexical' })],
+      }),
     );
   });
 
