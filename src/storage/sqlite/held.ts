@@ -28,6 +28,8 @@ export interface Held {
   version: number;
   /** Settles when the next transaction is over. */
   flushing: Promise<void> | undefined;
+  /** When the event loop was last given a turn before a transaction, by the clock of the process. */
+  turnedAtMs: number;
   /** How many changes were asked for, and how many answered. */
   asked: number;
   answered: number;
@@ -61,6 +63,11 @@ export interface FileIdentity {
 export interface Write {
   /** Refuses by throwing a `RerailError` before it has changed anything; whatever else it throws undoes the whole transaction. */
   readonly perform: (transaction: Transaction) => unknown;
+  /**
+   * Does the same by one statement, which is a transaction of its own and checks by itself what `perform` would look at first. Gives
+   * false where that is not so simple, and then has changed nothing.
+   */
+  readonly performAlone: ((transaction: Transaction) => boolean) | undefined;
   readonly resolve: (value: unknown) => void;
   readonly reject: (thrown: unknown) => void;
 }
@@ -87,6 +94,7 @@ export function createHeld(settings: Settings): Held {
     connection: undefined,
     version: 0,
     flushing: undefined,
+    turnedAtMs: -Infinity,
     asked: 0,
     answered: 0,
     isClosed: false,

@@ -90,6 +90,35 @@ export function appendEvents(transaction: Transaction, lease: Lease, addition: T
   if (last !== undefined) transaction.facts.push({ type: 'h', runId, seq: last.seq, hash: last.hash });
 }
 
+/**
+ * The same for one plain event, by one statement that is a transaction of its own: it writes only where the run still has the lease
+ * that is remembered, and no event at this place. Gives false, with nothing written, where that is not so or not so simple.
+ */
+export function appendAlone(
+  transaction: Transaction,
+  lease: Lease,
+  { events, row, took }: TextAddition,
+): boolean {
+  const { held, connection, nowMs } = transaction;
+  const [event, second] = events;
+  if (event === undefined || second !== undefined || row !== undefined || took !== undefined) return false;
+  const remembered = held.records.get(lease.runId);
+  const before = remembered?.record;
+  if (before === undefined || remembered?.version !== held.version) return false;
+  const { runId, epoch, owner, status } = before;
+  if (epoch !== lease.epoch || owner !== lease.ownerId || status !== 'running' || before.isHeadDamaged)
+    return false;
+  const { type, bodyText } = event;
+  if (bodyText.length > maxBodyCharacters) return false;
+  const seq = before.headSeq + 1;
+  const hash = hashEvent(before.headHash, { runId, seq, atMs: nowMs, type, bodyText });
+  const values = [encodeText(runId), seq, nowMs, encodeText(type), bodyText, hash, epoch, encodeText(owner)];
+  if (change(connection, insertFencedSql, values) === 0) return false;
+  remember(held, { ...before, updatedAtMs: nowMs, headSeq: seq, headHash: hash });
+  transaction.facts.push({ type: 'h', runId, seq, hash });
+  return true;
+}
+
 /** A run of which this store remembers nothing, or somebody else has written to: it may have lost something. */
 function findChecked({ held, connection }: Transaction, runId: string): RunRecord | undefined {
   readHeads(held.heads);
@@ -189,6 +218,10 @@ function writeEvents(connection: Connection, runId: string, events: readonly Has
 }
 
 const insertEventSql = 'INSERT INTO events (run_id, seq, at_ms, type, body, hash) VALUES (?, ?, ?, ?, ?, ?)';
+
+const insertFencedSql = `INSERT INTO events (run_id, seq, at_ms, type, body, hash)
+  SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE EXISTS (
+    SELECT 1 FROM runs WHERE run_id = ?1 AND epoch = ?7 AND owner = ?8 AND status = 'running')`;
 
 /** The fields of the row that a change names; the texts stand elsewhere. */
 function changedFields(row: RowChange | undefined): Partial<RunRecord> {

@@ -16,7 +16,7 @@ import { acceptHead, pruneRuns, removeRun } from './remove-runs.ts';
 import { learnHeads, readEvents } from './run-events.ts';
 import { findRecord, toRunRow } from './run-record.ts';
 import { findTexts } from './run-texts.ts';
-import { appendEvents, createRun, toTexts } from './run-writes.ts';
+import { appendAlone, appendEvents, createRun, toTexts } from './run-writes.ts';
 import {
   appendMessages,
   findSession,
@@ -119,7 +119,11 @@ function createRunVerbs(held: Held): RunStore {
     claim: (runId, owner) => enqueue(held, (transaction) => claimRun(transaction, runId, owner)),
     append: async (lease, addition) => {
       const texts = toTexts(addition);
-      return enqueue(held, (transaction) => appendEvents(transaction, lease, texts));
+      return enqueue(
+        held,
+        (transaction) => appendEvents(transaction, lease, texts),
+        (transaction) => appendAlone(transaction, lease, texts),
+      );
     },
     renew: (owner) => enqueue(held, (transaction) => renewLeases(transaction, owner)),
     release: (lease) => enqueue(held, (transaction) => releaseRun(transaction, lease)),

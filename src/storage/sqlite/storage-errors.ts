@@ -53,6 +53,12 @@ export function isBusy(thrown: unknown): boolean {
   return number !== undefined && [5, 6].includes(number % 256);
 }
 
+/** Whether what was to be written is there already, or may not be there. */
+export function isMisfit(thrown: unknown): boolean {
+  const number = resultCodeOf(thrown);
+  return number !== undefined && number % 256 === 19;
+}
+
 type DriverCode = 'STORAGE_LOCKED' | 'STORAGE_READ_ONLY' | 'STORAGE_IO' | 'STORAGE_CORRUPT' | 'STORAGE_FULL';
 
 interface Texts {

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { RerailError } from '../../errors/rerail-error.ts';
 import { abandon, connect } from './connect.ts';
 import { readHash } from './head-check.ts';
@@ -6,19 +6,50 @@ import { isOvergrown, keepPending, readHeads, rewriteHeads, writePending } from 
 import { getRow, statement } from './held.ts';
 import type { Connection, Held, Transaction, Write } from './held.ts';
 import { rollBack } from './open-database.ts';
-import { isBusy, isConnectionBroken, storageError, toStorageError } from './storage-errors.ts';
+import { isBusy, isConnectionBroken, isMisfit, storageError, toStorageError } from './storage-errors.ts';
 
 /**
  * Group commit: whatever is asked for in one turn of the event loop is written in one transaction, in the order of the calls,
  * and answered when it is on the disk. A change that is refused takes no other with it.
  */
-export function enqueue<T>(held: Held, perform: (transaction: Transaction) => T): Promise<T> {
+export function enqueue<T>(
+  held: Held,
+  perform: (transaction: Transaction) => T,
+  performAlone?: Write['performAlone'],
+): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     // What `perform` returns is what `resolve` is given: the queue holds changes of every kind.
-    held.queue.push({ perform, resolve: resolve as Write['resolve'], reject });
+    held.queue.push({ perform, performAlone, resolve: resolve as Write['resolve'], reject });
     held.asked += 1;
-    held.flushing ??= nextTurn().then(() => flush(held));
+    held.flushing ??= flushSoon(held);
   });
+}
+
+/**
+ * In the next turn of the event loop, so that what other runs ask for in this one is written with it. Where this process carries
+ * only one run there are no others: then after whatever the present callback sets off, but not for long without a turn.
+ */
+function flushSoon(held: Held): Promise<void> {
+  return new Promise((resolve) => {
+    const nowMs = performance.now();
+    if (nowMs - held.turnedAtMs < maxWithoutTurnMs && isLone(held)) {
+      process.nextTick(() => resolve(flush(held)));
+      return;
+    }
+    held.turnedAtMs = nowMs;
+    setImmediate(() => resolve(flush(held)));
+  });
+}
+
+const maxWithoutTurnMs = 5;
+
+function isLone({ believed }: Held): boolean {
+  let runs = 0;
+  for (const own of believed.values()) {
+    runs += own.size;
+    if (runs > 1) return false;
+  }
+  return true;
 }
 
 /** Waits for what was asked for until now; what others ask for meanwhile keeps nobody waiting. */
@@ -81,12 +112,43 @@ const maxWaitStepMs = 25;
 /** One transaction. Never rejects: every change is answered. */
 async function flush(held: Held): Promise<void> {
   try {
-    const connection = await begin(held);
-    commit(held, connection, held.queue.splice(0, maxBatch));
+    if (!commitAlone(held)) {
+      const connection = await begin(held);
+      commit(held, connection, held.queue.splice(0, maxBatch));
+    }
   } catch (thrown) {
     rejectAll(held, held.queue.splice(0), thrown);
   }
-  held.flushing = held.queue.length === 0 ? undefined : nextTurn().then(() => flush(held));
+  held.flushing = held.queue.length === 0 ? undefined : flushSoon(held);
+}
+
+/** Most often one run adds one event, and nobody else has asked for anything: one statement costs a third less than four. */
+function commitAlone(held: Held): boolean {
+  const [write, other] = held.queue;
+  if (write?.performAlone === undefined || other !== undefined) return false;
+  const connection = connect(held);
+  if (connection.damage !== undefined) return false;
+  const transaction = openTransaction(held, connection);
+  try {
+    if (!write.performAlone(transaction)) return false;
+  } catch (thrown) {
+    // Whoever else writes is waited for, and what does not fit is looked at, by the long way.
+    if (isBusy(thrown) || isMisfit(thrown)) return false;
+    held.records.clear();
+    throw thrown;
+  }
+  held.queue.pop();
+  // Whether others have removed runs was not looked at: the record of heads is written by a transaction that does.
+  keepPending(held.heads, transaction.facts);
+  held.headsTimer ??= setTimeout(() => void noteHeadsNow(held), headsDelayMs).unref();
+  held.answered += 1;
+  write.resolve(undefined);
+  return true;
+}
+
+function openTransaction(held: Held, connection: Connection): Transaction {
+  const nowMs = Math.round(held.settings.clock.wallMs());
+  return { held, connection, nowMs, facts: [], mustNoteHeads: false };
 }
 
 function rejectAll(held: Held, batch: readonly Write[], thrown: unknown): void {
@@ -116,8 +178,7 @@ type Answer =
   { readonly type: 'done'; readonly value: unknown } | { readonly type: 'refused'; readonly thrown: unknown };
 
 function commit(held: Held, connection: Connection, batch: readonly Write[]): void {
-  const nowMs = Math.round(held.settings.clock.wallMs());
-  const transaction: Transaction = { held, connection, nowMs, facts: [], mustNoteHeads: false };
+  const transaction = openTransaction(held, connection);
   try {
     lookForOthers(held, connection);
     const answers = batch.map((write) => answer(write, transaction));
