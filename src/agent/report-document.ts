@@ -39,6 +39,7 @@ export function renderMarkdown(blocks: readonly Block[], bounds: DocumentBounds)
  * Underscores within words stay, so that codes and names can still be searched for.
  */
 export function escapeMarkdown(text: string): string {
+  if (plain.test(text)) return text;
   return printable(text)
     .replaceAll(/[\\`*[\]~|$@]/g, String.raw`\$&`)
     .replaceAll('_', escapeUnderscore)
@@ -48,6 +49,9 @@ export function escapeMarkdown(text: string): string {
     .replace(/^(\d{1,9})([.)])(?= |$)/, String.raw`$1\$2`)
     .replace(/^[#+=:-]/, String.raw`\$&`);
 }
+
+/** Words that mean nothing in Markdown, the first of them no number, and none the beginning of an address. */
+const plain = /^(?!.*www)[a-z][a-z0-9,;'"()!?.%/-]*(?: [a-z0-9,;'"()!?.%/-]+)*$/i;
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 

@@ -3,6 +3,9 @@ import type { Json } from './json.ts';
 // What came from outside may hold sequences that move the cursor, write the clipboard, forge a link or turn the reading
 // direction. Every text passes through here, once, before it is laid out; what is laid out is never escaped again.
 
+/** Nearly every text: words of printable ASCII with single spaces between them, in which there is nothing to look for. */
+const plain = /^[!-~]+(?: [!-~]+)*$/;
+
 /**
  * What a terminal obeys instead of showing, or shows as nothing: controls (C0, C1), formats (bidi, zero-width, soft
  * hyphen), lone surrogates, private use, line and paragraph separators, and whatever else is drawn as nothing.
@@ -19,6 +22,7 @@ const unsafeOrBlank = /(?! )[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Z}\p{Default_Ignorable_C
  * @example printable('\u001b[2Jdone'); // '<U+001B>[2Jdone'
  */
 export function printable(text: string): string {
+  if (plain.test(text)) return text;
   return text
     .replaceAll(/[\t\n\r ]+/g, ' ')
     .trim()

@@ -2,7 +2,6 @@ import { messagesOf } from '../agent/history.ts';
 import type { RunOutcome } from '../agent/run-outcome.ts';
 import { defined } from '../base/defined.ts';
 import type { Json } from '../base/json.ts';
-import { classifyFailure } from '../errors/classify-failure.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
@@ -20,6 +19,7 @@ import {
   endRun,
   joinRun,
   letGoOutcome,
+  refusedOutcome,
   obeySignal,
   unknownRun,
 } from './held-runs.ts';
@@ -170,10 +170,8 @@ async function failStart(held: HeldRuns, live: LiveRun, error: unknown): Promise
     // A second run of that name is the first one.
     return loadRun(held, live).catch((reason: unknown) => failStart(held, live, reason));
   }
-  const failure = RerailError.isInstance(error) ? error.failure : classifyFailure(error, 'agent');
-  if (failure.origin !== 'storage') live.unbegun = undefined;
-  const isStorage = failure.origin === 'storage';
-  endRun(held, live, isStorage ? letGoOutcome(held, live, failure) : bareFailure(held, live, failure));
+  if (!RerailError.isInstance(error) || error.failure.origin !== 'storage') live.unbegun = undefined;
+  endRun(held, live, refusedOutcome(held, live, error));
 }
 
 function streamRun(held: HeldRuns, input: RunInput, options: RunOptions): RunStream {

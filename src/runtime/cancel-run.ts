@@ -1,6 +1,6 @@
 import { reopen, unknownRun } from './held-runs.ts';
 import type { HeldRuns } from './held-runs.ts';
-import { loadRun } from './resume-run.ts';
+import { takeUpRun } from './resume-run.ts';
 import { createLiveRun } from './live-run.ts';
 import { watchRun } from './run-watchers.ts';
 import { sendSignal } from './send-signal.ts';
@@ -38,6 +38,6 @@ async function cancelStored(held: HeldRuns, runId: string, reason: string): Prom
   const live = createLiveRun(runId, parts.config.limits.maxConcurrentTools);
   runs.set(runId, live);
   watchRun(parts, live);
-  await loadRun(held, live);
+  await takeUpRun(held, live);
   await live.outcome.promise;
 }

@@ -4,6 +4,7 @@ import type { RunOutcome } from '../agent/run-outcome.ts';
 import type { RunState } from '../agent/state.ts';
 import { transition } from '../agent/transition.ts';
 import { onAbort } from '../base/abort.ts';
+import { classifyFailure } from '../errors/classify-failure.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
@@ -121,6 +122,12 @@ export function letGoOutcome(held: HeldRuns, live: LiveRun, failure: Failure | u
   return lostForGood.has(failure.code)
     ? bareFailure(held, live, failure)
     : outcomeOfLetGo(stateOf(held, live), 'storage', failure);
+}
+
+/** The run could not be begun or taken up: that is an outcome too. */
+export function refusedOutcome(held: HeldRuns, live: LiveRun, error: unknown): RunOutcome {
+  const failure = RerailError.isInstance(error) ? error.failure : classifyFailure(error, 'agent');
+  return failure.origin === 'storage' ? letGoOutcome(held, live, failure) : bareFailure(held, live, failure);
 }
 
 /** To wait does not mend these. */

@@ -1,7 +1,15 @@
 import type { Cancel, Clock } from '../base/clock.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
 import type { Failure } from '../errors/failure.ts';
-import type { Addition, Lease, LeaseOwner, RowChange, Store, StoredSignal } from '../model/store.ts';
+import type {
+  Addition,
+  Lease,
+  LeaseOwner,
+  NewEvent,
+  RowChange,
+  Store,
+  StoredSignal,
+} from '../model/store.ts';
 import type { AgentFacts } from './agent-facts.ts';
 
 /** What a keeper needs besides its store. */
@@ -26,6 +34,8 @@ export interface KeeperOptions {
 export interface KeptRun {
   readonly lease: Lease | undefined;
   row: RowChange | undefined;
+  /** What was obeyed although it could not be written: it goes in front of whatever is written next, for that rests on it. */
+  owed: readonly NewEvent[];
   /** What could not be written, in order, where the run goes on without. */
   readonly unsaved: Addition[];
   failure: Failure | undefined;
@@ -43,7 +53,7 @@ export interface Keeping {
 
 /** A run of which nothing is known yet. */
 export function freshRun(): KeptRun {
-  return { lease: undefined, row: undefined, unsaved: [], failure: undefined, isRetrying: false };
+  return { lease: undefined, row: undefined, owed: [], unsaved: [], failure: undefined, isRetrying: false };
 }
 
 /** More than that is not kept in memory for a store that may never come back. */
@@ -57,8 +67,14 @@ export async function write(held: Keeping, runId: string, addition: Addition): P
   const { lease } = run;
   if (lease === undefined) return; // It was never on record: `begin` has told so.
   if (run.failure !== undefined) return retry(held, runId, addition);
+  const { owed } = run;
+  const { events } = addition;
   try {
-    await store.runs.append(lease, addition);
+    await store.runs.append(
+      lease,
+      owed.length === 0 ? addition : { ...addition, events: owed.concat(events) },
+    );
+    if (owed.length > 0 && run.owed === owed) run.owed = [];
   } catch (error) {
     const failure = classifyFailure(error, 'storage');
     if (store.durability === 'required' || failure.context['leaseLost'] === true) throw error;

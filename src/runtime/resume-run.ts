@@ -14,6 +14,7 @@ import {
   joinRun,
   letGoOutcome,
   obeySignal,
+  refusedOutcome,
   reopen,
   unknownRun,
 } from './held-runs.ts';
@@ -136,14 +137,7 @@ async function resumeStored(
   const live = createLiveRun(runId, parts.config.limits.maxConcurrentTools);
   runs.set(runId, live);
   watchRun(parts, live, options.onEvent);
-  try {
-    await loadRun(held, live, options);
-  } catch (error) {
-    runs.delete(runId);
-    // Nobody carries it here: a lease that is renewed all the same would keep everybody else from it.
-    await keeper.release(runId);
-    throw error;
-  }
+  await takeUpRun(held, live, options);
   obeySignal(held, live, options.signal);
   const outcome = await live.outcome.promise;
   // What was parked in the middle of a question asks it again; the answer to it is here.
@@ -156,6 +150,18 @@ function checkAgent({ parts }: HeldRuns, { runId, agent }: RunRow): void {
   throw configError(
     `The run "${runId}" belongs to the agent "${agent}", this one is "${parts.name}": resume it with that agent`,
   );
+}
+
+/** The same as `loadRun`. Where it cannot, nobody carries the run here, and whoever has joined it meanwhile hears of that. */
+export async function takeUpRun(held: HeldRuns, live: LiveRun, options?: ResumeOptions): Promise<void> {
+  try {
+    await loadRun(held, live, options);
+  } catch (error) {
+    endRun(held, live, refusedOutcome(held, live, error));
+    // A lease that is renewed all the same would keep everybody else from it.
+    await held.keeper?.release(live.runId);
+    throw error;
+  }
 }
 
 /** Takes a run from its record and carries it on; of one that has ended it finds the outcome again. Rejects where it cannot. */

@@ -94,7 +94,14 @@ function createRecorder(held: Keeping): Recorder {
     },
     cancel: async (runId, reason) => {
       await held.beginning.get(runId);
-      await write(held, runId, { events: [toEvent({ type: 'cancelled', body: { reason } })] });
+      const events = [toEvent({ type: 'cancelled', body: { reason } })];
+      try {
+        await write(held, runId, { events });
+      } catch (error) {
+        const run = held.runs.get(runId);
+        if (run !== undefined) run.owed = run.owed.concat(events);
+        throw error;
+      }
     },
     end: (runId, end) => finish(held, runId, end),
     signal: async (runId, signal) => {

@@ -1,13 +1,19 @@
 import { crashPoints } from './crash-points.ts';
 import { invariants } from './invariants.ts';
-import { simulateRun, simulateRuns } from './simulate.ts';
+import { joinSimulations, maxFailed, simulateRun } from './simulate.ts';
 import type { SeedRange, SimulatedRun, Simulation } from './simulate.ts';
+
+export { simulateRuns } from './simulate.ts';
+export type { SeedRange, Simulation };
 
 /** What the command writes to, and measures with. */
 export interface CommandHost {
   readonly write: (line: string) => void;
-  /** CPU time of this process, in milliseconds. */
-  readonly cpuMs: () => number;
+  /** The time, in milliseconds. */
+  readonly nowMs: () => number;
+  /** How many seeds are simulated at a time; each elsewhere, by `simulate`. */
+  readonly workers: number;
+  readonly simulate: (range: SeedRange) => Promise<Simulation>;
 }
 
 /** So many seeds must come to every crash point; fewer may miss some by chance. */
@@ -26,12 +32,54 @@ export async function simulateCommand(given: readonly string[], host: CommandHos
     return 2;
   }
   if (asked.from === asked.to) return showRun(asked.from, host);
-  const startMs = host.cpuMs();
-  const simulation = await simulateRuns(asked);
-  const perSecond = Math.round(simulation.runs / ((host.cpuMs() - startMs) / 1000));
+  const { simulation, rates } = await simulateAll(asked, host);
   for (const line of describeSimulation(simulation)) host.write(line);
-  host.write(`${perSecond} runs a second of CPU time`);
+  const workers = host.workers === 1 ? 'one thread' : `${host.workers} threads`;
+  host.write(
+    `${Math.round(rates.all)} runs a second on ${workers}, ${Math.round(rates.late)} in the last half`,
+  );
   return hasHeld(simulation) ? 0 : 1;
+}
+
+interface Simulated {
+  readonly simulation: Simulation;
+  /** Runs a second: of all of them, and of the last half, when the code is warm. */
+  readonly rates: { readonly all: number; readonly late: number };
+}
+
+/** Shares the seeds out among the workers, a few at a time: some take longer than others. */
+async function simulateAll({ from, to }: SeedRange, host: CommandHost): Promise<Simulated> {
+  const startMs = host.nowMs();
+  const marks: { readonly runs: number; readonly atMs: number }[] = [];
+  const parts: Simulation[] = [];
+  let next = from;
+  let runs = 0;
+  const work = async (): Promise<void> => {
+    while (next <= to && parts.every(({ failed }) => failed.length < maxFailed)) {
+      const first = next;
+      next += seedsAtOnce;
+      const part = await host.simulate({ from: first, to: Math.min(to, next - 1) });
+      parts.push(part);
+      runs += part.runs;
+      marks.push({ runs, atMs: host.nowMs() });
+    }
+  };
+  await Promise.all(Array.from({ length: host.workers }, work));
+  const endMs = host.nowMs();
+  const half = marks.find((mark) => mark.runs >= runs / 2) ?? { runs: 0, atMs: startMs };
+  return {
+    simulation: joinSimulations(parts),
+    rates: {
+      all: perSecond(runs, endMs - startMs),
+      late: perSecond(runs - half.runs, endMs - half.atMs) || perSecond(runs, endMs - startMs),
+    },
+  };
+}
+
+const seedsAtOnce = 100;
+
+function perSecond(runs: number, ms: number): number {
+  return ms === 0 ? 0 : (runs / ms) * 1000;
 }
 
 /** Whether everything held, and every crash point was come to where there were enough seeds for that. */

@@ -57,7 +57,7 @@ export const simSteps = {
   'once tool': ['once'],
   'verified tool': ['verified'],
   verify: ['verified', 'hang'],
-  approval: ['ask'],
+  approval: ['ask', 'callback'],
 } as const satisfies Record<string, readonly Feature[]>;
 
 export type SimStep = keyof typeof simSteps;

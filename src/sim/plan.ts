@@ -95,22 +95,22 @@ export function planRun(seed: number): Plan {
 }
 
 const shares: Readonly<Record<Feature, number>> = {
-  read: 0.3,
-  idempotent: 0.3,
-  once: 0.3,
-  verified: 0.25,
-  ask: 0.15,
-  callback: 0.3,
-  retry: 0.2,
-  'long-wait': 0.06,
-  failure: 0.05,
-  slow: 0.06,
-  hang: 0.08,
-  message: 0.12,
-  cancel: 0.05,
-  session: 0.1,
-  worker: 0.12,
-  crashes: 0.12,
+  read: 0.15,
+  idempotent: 0.15,
+  once: 0.15,
+  verified: 0.125,
+  ask: 0.075,
+  callback: 0.15,
+  retry: 0.1,
+  'long-wait': 0.03,
+  failure: 0.025,
+  slow: 0.03,
+  hang: 0.04,
+  message: 0.06,
+  cancel: 0.025,
+  session: 0.05,
+  worker: 0.06,
+  crashes: 0.06,
 };
 
 interface Draw {

@@ -56,7 +56,8 @@ export interface Simulation {
   readonly failed: readonly SimulatedRun[];
 }
 
-const maxFailed = 20;
+/** So many that went wrong are enough to look at. */
+export const maxFailed = 20;
 
 /** Many runs, one after the other. Stops where too many have gone wrong. */
 export async function simulateRuns(
@@ -73,12 +74,44 @@ export async function simulateRuns(
     lives += run.lives;
     faults += run.faults;
     ends.set(run.end, (ends.get(run.end) ?? 0) + 1);
-    for (const [point, times] of run.hits) {
-      hits.set(point, (hits.get(point) ?? 0) + times);
-      crashes += times;
-    }
+    crashes += addCounts(hits, run.hits);
     if (run.problems.length > 0) failed.push(run);
   }
-  const missed = crashPoints.filter((point) => !hits.has(point));
-  return { runs, lives, crashes, faults, ends, hits, missed, failed };
+  return { runs, lives, crashes, faults, ends, hits, missed: missedBy(hits), failed };
+}
+
+/** What came of several simulations, as if it had been one. */
+export function joinSimulations(parts: readonly Simulation[]): Simulation {
+  const hits = new Map<CrashPoint, number>();
+  const ends = new Map<string, number>();
+  const sum = (name: 'runs' | 'lives' | 'crashes' | 'faults'): number =>
+    parts.reduce((total, part) => total + part[name], 0);
+  for (const part of parts) {
+    addCounts(hits, part.hits);
+    addCounts(ends, part.ends);
+  }
+  const failed = parts.flatMap((part) => part.failed).toSorted((one, other) => one.seed - other.seed);
+  return {
+    runs: sum('runs'),
+    lives: sum('lives'),
+    crashes: sum('crashes'),
+    faults: sum('faults'),
+    ends,
+    hits,
+    missed: missedBy(hits),
+    failed: failed.slice(0, maxFailed),
+  };
+}
+
+function addCounts<Key>(counts: Map<Key, number>, more: ReadonlyMap<Key, number>): number {
+  let added = 0;
+  for (const [key, times] of more) {
+    counts.set(key, (counts.get(key) ?? 0) + times);
+    added += times;
+  }
+  return added;
+}
+
+function missedBy(hits: ReadonlyMap<CrashPoint, number>): readonly CrashPoint[] {
+  return crashPoints.filter((point) => !hits.has(point));
 }

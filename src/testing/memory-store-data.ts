@@ -1,4 +1,3 @@
-import { defined } from '../base/defined.ts';
 import type { FailureCode } from '../errors/codes.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { FailureDetails } from '../errors/failure.ts';
@@ -48,6 +47,8 @@ export interface HeldEvent {
   bodyText: string;
   /** Absent until somebody wants to see it. */
   hash: string | undefined;
+  /** What the hash was made of: as long as it is this very text, it need not be made again. */
+  hashed: { readonly bodyText: string; readonly previous: string } | undefined;
 }
 
 export interface HeldSignal extends Omit<StoredSignal, 'payload'> {
@@ -100,26 +101,29 @@ export function isHeld(data: StoreData, { lease }: HeldRun): boolean {
 
 /** What is listed of a run now. */
 export function rowOf(data: StoreData, run: HeldRun): RunRow {
-  const { code, reason, resumeAtMs, costUsd, tools, ...listed } = run.listed;
-  const { lease } = run;
-  return defined({
-    ...listed,
+  const { status, text, tools, turns, crashes, code, reason, resumeAtMs, costUsd } = run.listed;
+  const { sessionId, lease } = run;
+  const row: { -readonly [Name in keyof RunRow]: RunRow[Name] } = {
     runId: run.runId,
     agent: run.agent,
-    sessionId: run.sessionId,
+    status,
     createdAtMs: run.createdAtMs,
     updatedAtMs: run.updatedAtMs,
     headSeq: run.headSeq,
     headHash: run.lostHash ?? hashAt(run, run.headSeq),
     generationSeq: run.generationSeq,
+    crashes,
+    text,
     tools: [...tools],
-    code: code ?? undefined,
-    reason: reason ?? undefined,
-    resumeAtMs: resumeAtMs ?? undefined,
-    costUsd: costUsd ?? undefined,
-    owner:
-      lease !== undefined && isHeld(data, run) ? { id: lease.ownerId, untilMs: lease.untilMs } : undefined,
-  });
+    turns,
+  };
+  if (sessionId !== undefined) row.sessionId = sessionId;
+  if (code !== null) row.code = code;
+  if (reason !== null) row.reason = reason;
+  if (resumeAtMs !== null) row.resumeAtMs = resumeAtMs;
+  if (costUsd !== null) row.costUsd = costUsd;
+  if (lease !== undefined && isHeld(data, run)) row.owner = { id: lease.ownerId, untilMs: lease.untilMs };
+  return row;
 }
 
 /** The hash of an event. Those before it are hashed on the way, each once in its life. */
@@ -128,21 +132,39 @@ export function hashAt(run: HeldRun, seq: number): string {
   let first = seq;
   while (first > 0 && events[first - 1]?.hash === undefined) first -= 1;
   let hash = events[first - 1]?.hash ?? chainStart;
-  for (const event of events.slice(first, seq)) {
-    first += 1;
-    hash = hashEvent(hash, { runId: run.runId, seq: first, ...event });
-    event.hash = hash;
+  for (; first < seq; first += 1) {
+    const event = events[first];
+    if (event === undefined) break;
+    hash = rehash(run, { event, seq: first + 1, previous: hash });
   }
   return hash;
+}
+
+interface Hashing {
+  readonly event: HeldEvent;
+  readonly seq: number;
+  readonly previous: string;
+}
+
+/** The hash that the event would have now. The first one it is given is the one it keeps. */
+function rehash({ runId }: HeldRun, { event, seq, previous }: Hashing): string {
+  const { atMs, type, bodyText, hash, hashed } = event;
+  if (hash !== undefined && hashed?.bodyText === bodyText && hashed.previous === previous) return hash;
+  const made = hashEvent(previous, { runId, seq, atMs, type, bodyText });
+  if (hash === undefined) {
+    event.hash = made;
+    event.hashed = { bodyText, previous };
+  }
+  return made;
 }
 
 /** The first event in this range that is not what was written, by its hash. */
 export function findChangedSeq(run: HeldRun, from: number, to: number): number | undefined {
   let previous = hashAt(run, from - 1);
-  for (const [index, event] of run.events.slice(from - 1, to).entries()) {
-    const seq = from + index;
-    const hash = hashEvent(previous, { runId: run.runId, seq, ...event });
-    event.hash ??= hash;
+  for (let seq = from; seq <= to; seq += 1) {
+    const event = run.events[seq - 1];
+    if (event === undefined) return undefined;
+    const hash = rehash(run, { event, seq, previous });
     if (event.hash !== hash) return seq;
     previous = hash;
   }

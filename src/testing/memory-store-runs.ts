@@ -99,12 +99,12 @@ export function readEvents(data: StoreData, runId: string, range: EventRange): r
   if (to > run.events.length) throw divergedError(run);
   const changed = findChangedSeq(run, from, to);
   if (changed !== undefined) throw corruptError(run, changed);
-  return run.events.slice(from - 1, to).map(({ atMs, type, bodyText, hash }, index) => ({
+  return run.events.slice(from - 1, to).map((event, index) => ({
     seq: from + index,
-    atMs,
-    type,
-    body: JSON.parse(bodyText) as Json, // Written by us, from what was JSON.
-    hash: hash ?? '',
+    atMs: event.atMs,
+    type: event.type,
+    body: JSON.parse(event.bodyText) as Json, // Written by us, from what was JSON.
+    hash: event.hash ?? '',
   }));
 }
 
@@ -166,7 +166,7 @@ function write(data: StoreData, { run, addition, texts }: Writing): void {
     if (beginsGeneration === true) run.generationSeq = run.headSeq + 1;
   }
   for (const [index, { type }] of events.entries()) {
-    run.events.push({ atMs, type, bodyText: texts[index] ?? 'null', hash: undefined });
+    run.events.push({ atMs, type, bodyText: texts[index] ?? 'null', hash: undefined, hashed: undefined });
   }
   run.headSeq = run.events.length;
   run.updatedAtMs = atMs;

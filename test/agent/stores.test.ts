@@ -400,6 +400,48 @@ describe('what nearly did not happen', () => {
     expect(again).toMatchObject({ type: 'cancelled' });
   });
 
+  it('cannot be taken up, and keeps nobody waiting who has asked for it too', async () => {
+    const world = createWorld();
+    const pay = payTool('once', undefined, 'ask');
+    await world.clock.runUntil(world.live(script, { tools: [pay.tool] }).agent.run('Pay', { runId: 'r1' }));
+    let isFull = true;
+    const failure = createFailure('STORAGE_FULL', { origin: 'storage', message: 'No space left' });
+    const handle = world.store.reopen({
+      faults: { before: ({ verb }) => (isFull && verb === 'claim' ? failure : undefined) },
+    });
+    const second = world.live(script, { tools: [pay.tool] }, handle);
+    await expect(second.agent.cancel('r1')).rejects.toMatchObject({ failure: { code: 'STORAGE_FULL' } });
+    const both = [second.agent.resume('r1'), second.agent.resume('r1')] as const;
+    await expect(both[0]).rejects.toMatchObject({ failure: { code: 'STORAGE_FULL' } });
+    expect(await world.clock.runUntil(both[1])).toMatchObject({ type: 'suspended', reason: 'storage' });
+    isFull = false;
+    // The wish was kept when it was made.
+    expect(await world.clock.runUntil(second.agent.resume('r1'))).toMatchObject({ type: 'cancelled' });
+  });
+
+  it('is cancelled while the disk fails, and is found as that', async () => {
+    const world = createWorld();
+    let isFull = false;
+    const failure = createFailure('STORAGE_FULL', { origin: 'storage', message: 'No space left' });
+    const before = ({ verb }: { readonly verb: string }): typeof failure | undefined => {
+      const fails = isFull && verb === 'append';
+      isFull &&= !fails;
+      return fails ? failure : undefined;
+    };
+    const handle = world.store.reopen({ faults: { before } });
+    const pay = payTool('read', () => {
+      isFull = true;
+      void first.agent.cancel('r1', 'changed my mind');
+    });
+    const first = world.live(script, { tools: [pay.tool] }, handle);
+    const outcome = await world.clock.runUntil(first.agent.run('Pay', { runId: 'r1' }));
+    expect(outcome).toMatchObject({ type: 'cancelled' });
+    expect(isFull).toBe(false);
+    const second = world.live([], { tools: [pay.tool] });
+    const again = await world.clock.runUntil(second.agent.run('Pay', { runId: 'r1' }));
+    expect(again).toMatchObject({ type: 'cancelled' });
+  });
+
   it('goes on with other hooks and another budget than it was begun with', async () => {
     const world = createWorld();
     const pay = payTool('once', undefined, 'ask');

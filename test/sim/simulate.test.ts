@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { describeSimulation, gateRuns, hasHeld, simulateCommand } from '../../src/sim/command.ts';
 import { simulateRun, simulateRuns } from '../../src/sim/simulate.ts';
+import type { SeedRange, SimulatedRun } from '../../src/sim/simulate.ts';
 
 describe('the simulation', () => {
   it(
@@ -22,12 +23,24 @@ describe('the simulation', () => {
   });
 });
 
+const emptyRun: SimulatedRun = {
+  seed: 0,
+  problems: [],
+  hits: new Map(),
+  lives: 1,
+  faults: 0,
+  end: 'completed',
+  trace: [],
+};
+
 async function runCommand(given: readonly string[]): Promise<{ code: number; lines: readonly string[] }> {
   const lines: string[] = [];
-  let cpuMs = 0;
+  let nowMs = 0;
   const code = await simulateCommand(given, {
     write: (line) => void lines.push(line),
-    cpuMs: () => (cpuMs += 1000),
+    nowMs: () => (nowMs += 1000),
+    workers: 2,
+    simulate: simulateRuns,
   });
   return { code, lines };
 }
@@ -52,10 +65,32 @@ describe('npm run simulate', () => {
     expect(lines.at(-1)).toMatch(/^Seed 4: completed after \d+ processes/);
   });
 
-  it('counts the runs of several seeds, and says how fast they were', async () => {
-    const { code, lines } = await runCommand(['--seeds', '10..29']);
+  it('shares many seeds out, counts them together, and says how fast they were', async () => {
+    const { code, lines } = await runCommand(['--seeds', '10..259']);
     expect(code).toBe(0);
-    expect(lines[0]).toMatch(/^20 runs in \d+ processes/);
-    expect(lines.at(-1)).toBe('20 runs a second of CPU time');
+    expect(lines[0]).toMatch(/^250 runs in \d+ processes: /);
+    // The clock of this host moves by a second whenever it is looked at: for three shares and at both ends.
+    expect(lines.at(-1)).toBe('63 runs a second on 2 threads, 25 in the last half');
+  });
+
+  it('stops where too much has gone wrong, and names what to look at', async () => {
+    const ranges: SeedRange[] = [];
+    const lines: string[] = [];
+    const failed = Array.from({ length: 20 }, (_, seed) => ({
+      ...emptyRun,
+      seed,
+      problems: [{ invariant: 'once-twice', message: 'paid twice' } as const],
+    }));
+    const code = await simulateCommand(['--runs', '5000'], {
+      write: (line) => void lines.push(line),
+      nowMs: () => 0,
+      workers: 1,
+      simulate: async (range) => {
+        ranges.push(range);
+        return { ...(await simulateRuns({ from: 1, to: 0 })), runs: 100, failed };
+      },
+    });
+    expect([code, ranges]).toEqual([1, [{ from: 0, to: 99 }]]);
+    expect(lines).toContain('  npm run simulate -- --seed 19');
   });
 });
