@@ -16,8 +16,8 @@ const workers = Math.min(availableParallelism(), 8);
 
 if (isMainThread) await main();
 else {
-  parentPort?.on('message', async (/** @type {SeedRange} */ range) => {
-    parentPort?.postMessage(await simulateRuns(range));
+  parentPort?.on('message', (/** @type {SeedRange} */ range) => {
+    void simulateRuns(range).then((part) => parentPort?.postMessage(part));
   });
 }
 

@@ -39,7 +39,7 @@ export function renderMarkdown(blocks: readonly Block[], bounds: DocumentBounds)
  * Underscores within words stay, so that codes and names can still be searched for.
  */
 export function escapeMarkdown(text: string): string {
-  if (plain.test(text)) return text;
+  if (plainWords.test(text)) return text;
   return printable(text)
     .replaceAll(/[\\`*[\]~|$@]/g, String.raw`\$&`)
     .replaceAll('_', escapeUnderscore)
@@ -51,7 +51,7 @@ export function escapeMarkdown(text: string): string {
 }
 
 /** Words that mean nothing in Markdown, the first of them no number, and none the beginning of an address. */
-const plain = /^(?!.*www)[a-z][a-z0-9,;'"()!?.%/-]*(?: [a-z0-9,;'"()!?.%/-]+)*$/i;
+const plainWords = /^(?!.*www)[a-z][a-z0-9,;'"()!?.%/-]*(?: [a-z0-9,;'"()!?.%/-]+)*$/i;
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 

@@ -78,7 +78,8 @@ export function optionsOf(parts: AgentParts, live: LiveRun, working: Working): T
   const { callId, name } = call;
   const { turn } = input;
   return {
-    ...(parts.store === undefined ? undefined : { maxSpilledCharacters }),
+    // Without a store there is nothing to spill into.
+    maxSpilledCharacters: parts.store === undefined ? 0 : maxSpilledCharacters,
     clock: parts.clock,
     signal: context.signal,
     onProgress: (progress) => publish(live, { type: 'tool-progress', turn, callId, name, ...progress }),

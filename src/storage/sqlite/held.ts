@@ -26,8 +26,10 @@ export interface Held {
   connection: Connection | undefined;
   /** SQLite's count of what other connections have written, as the last transaction of this one found it. */
   version: number;
-  /** Settles when the next transaction is over. */
-  flushing: Promise<void> | undefined;
+  /** A transaction is under way, or will be soon. */
+  isFlushing: boolean;
+  /** To be told when it is over. */
+  readonly onFlushed: (() => void)[];
   /** When the event loop was last given a turn before a transaction, by the clock of the process. */
   turnedAtMs: number;
   /** How many changes were asked for, and how many answered. */
@@ -42,6 +44,8 @@ export interface Held {
 export interface Remembered {
   readonly record: RunRecord;
   readonly version: number;
+  /** How far it has come since, by plain events alone. */
+  head: (Head & { readonly atMs: number }) | undefined;
 }
 
 /** An open database. */
@@ -93,7 +97,8 @@ export function createHeld(settings: Settings): Held {
     believed: new Map(),
     connection: undefined,
     version: 0,
-    flushing: undefined,
+    isFlushing: false,
+    onFlushed: [],
     turnedAtMs: -Infinity,
     asked: 0,
     answered: 0,

@@ -4,7 +4,7 @@ import type { Claimed, Lease, LeaseOwner } from '../../model/store.ts';
 import { checkHead } from './head-check.ts';
 import { readHeads } from './heads.ts';
 import { getRow, getRows } from './held.ts';
-import type { Connection, Held, Transaction } from './held.ts';
+import type { Connection, Held, Remembered, Transaction } from './held.ts';
 import { ownProcess } from './owner-process.ts';
 import {
   findRecord,
@@ -106,13 +106,19 @@ export function recall(
   runId: string,
 ): RunRecord | undefined {
   const remembered = records.get(runId);
-  if (remembered === undefined || remembered.version === version) return remembered?.record;
-  const { record } = remembered;
+  if (remembered === undefined) return undefined;
+  const record = recordNow(remembered);
+  if (remembered.version === version) return record;
   const now = getRow(connection, recallSql, [encodeText(runId)]);
   const isSame = now?.['row_check'] === record.check && now['last'] === record.headHash;
   if (isSame) return record;
   records.delete(runId);
   return undefined;
+}
+
+function recordNow({ record, head }: Remembered): RunRecord {
+  if (head === undefined) return record;
+  return { ...record, updatedAtMs: head.atMs, headSeq: head.seq, headHash: head.hash };
 }
 
 /** Keeps the state of a run that this store has given the lease of. */
@@ -121,7 +127,7 @@ export function remember({ records, believed, version }: Held, record: RunRecord
   if (owner === null) return;
   // Moved to the end, so that the one forgotten is the one longest unused.
   records.delete(runId);
-  records.set(runId, { record, version });
+  records.set(runId, { record, version, head: undefined });
   if (records.size > maxRecords) records.delete(records.keys().next().value ?? '');
   const own = believed.get(owner) ?? new Map<string, number>();
   if (own.get(runId) === epoch) return;

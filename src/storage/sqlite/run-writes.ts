@@ -103,18 +103,19 @@ export function appendAlone(
   const [event, second] = events;
   if (event === undefined || second !== undefined || row !== undefined || took !== undefined) return false;
   const remembered = held.records.get(lease.runId);
-  const before = remembered?.record;
-  if (before === undefined || remembered?.version !== held.version) return false;
-  const { runId, epoch, owner, status } = before;
-  if (epoch !== lease.epoch || owner !== lease.ownerId || status !== 'running' || before.isHeadDamaged)
+  if (remembered === undefined || remembered.version !== held.version) return false;
+  const { record } = remembered;
+  const { runId, epoch, owner, status } = record;
+  if (epoch !== lease.epoch || owner !== lease.ownerId || status !== 'running' || record.isHeadDamaged)
     return false;
   const { type, bodyText } = event;
   if (bodyText.length > maxBodyCharacters) return false;
-  const seq = before.headSeq + 1;
-  const hash = hashEvent(before.headHash, { runId, seq, atMs: nowMs, type, bodyText });
+  const seq = (remembered.head?.seq ?? record.headSeq) + 1;
+  const previous = remembered.head?.hash ?? record.headHash;
+  const hash = hashEvent(previous, { runId, seq, atMs: nowMs, type, bodyText });
   const values = [encodeText(runId), seq, nowMs, encodeText(type), bodyText, hash, epoch, encodeText(owner)];
   if (change(connection, insertFencedSql, values) === 0) return false;
-  remember(held, { ...before, updatedAtMs: nowMs, headSeq: seq, headHash: hash });
+  remembered.head = { seq, hash, atMs: nowMs };
   transaction.facts.push({ type: 'h', runId, seq, hash });
   return true;
 }

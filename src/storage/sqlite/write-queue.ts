@@ -21,7 +21,7 @@ export function enqueue<T>(
     // What `perform` returns is what `resolve` is given: the queue holds changes of every kind.
     held.queue.push({ perform, performAlone, resolve: resolve as Write['resolve'], reject });
     held.asked += 1;
-    held.flushing ??= flushSoon(held);
+    if (!held.isFlushing) flushSoon(held);
   });
 }
 
@@ -29,16 +29,15 @@ export function enqueue<T>(
  * In the next turn of the event loop, so that what other runs ask for in this one is written with it. Where this process carries
  * only one run there are no others: then after whatever the present callback sets off, but not for long without a turn.
  */
-function flushSoon(held: Held): Promise<void> {
-  return new Promise((resolve) => {
-    const nowMs = performance.now();
-    if (nowMs - held.turnedAtMs < maxWithoutTurnMs && isLone(held)) {
-      process.nextTick(() => resolve(flush(held)));
-      return;
-    }
-    held.turnedAtMs = nowMs;
-    setImmediate(() => resolve(flush(held)));
-  });
+function flushSoon(held: Held): void {
+  held.isFlushing = true;
+  const nowMs = performance.now();
+  if (nowMs - held.turnedAtMs < maxWithoutTurnMs && isLone(held)) {
+    process.nextTick(flush, held);
+    return;
+  }
+  held.turnedAtMs = nowMs;
+  setImmediate(flush, held);
 }
 
 const maxWithoutTurnMs = 5;
@@ -55,7 +54,10 @@ function isLone({ believed }: Held): boolean {
 /** Waits for what was asked for until now; what others ask for meanwhile keeps nobody waiting. */
 export async function settled(held: Held): Promise<void> {
   const mine = held.asked;
-  while (held.answered < mine && held.flushing !== undefined) await held.flushing;
+  while (held.answered < mine && held.isFlushing)
+    await new Promise<void>((resolve) => {
+      held.onFlushed.push(resolve);
+    });
 }
 
 /** Reads when what was asked for before is written: nobody misses what he has just added. */
@@ -109,17 +111,31 @@ function damagedError(held: Held, damage: string): RerailError {
 const maxBatch = 1000;
 const maxWaitStepMs = 25;
 
-/** One transaction. Never rejects: every change is answered. */
-async function flush(held: Held): Promise<void> {
+/** One transaction: every change is answered. */
+function flush(held: Held): void {
   try {
-    if (!commitAlone(held)) {
-      const connection = await begin(held);
-      commit(held, connection, held.queue.splice(0, maxBatch));
-    }
+    if (commitAlone(held)) return finishFlush(held);
+  } catch (thrown) {
+    rejectAll(held, held.queue.splice(0), thrown);
+    return finishFlush(held);
+  }
+  void commitTogether(held);
+}
+
+function finishFlush(held: Held): void {
+  if (held.queue.length === 0) held.isFlushing = false;
+  else flushSoon(held);
+  if (held.onFlushed.length > 0) for (const tell of held.onFlushed.splice(0)) tell();
+}
+
+async function commitTogether(held: Held): Promise<void> {
+  try {
+    const connection = await begin(held);
+    commit(held, connection, held.queue.splice(0, maxBatch));
   } catch (thrown) {
     rejectAll(held, held.queue.splice(0), thrown);
   }
-  held.flushing = held.queue.length === 0 ? undefined : flushSoon(held);
+  finishFlush(held);
 }
 
 /** Most often one run adds one event, and nobody else has asked for anything: one statement costs a third less than four. */
