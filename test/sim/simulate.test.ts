@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { describeSimulation, gateRuns, hasHeld, simulateCommand } from '../../src/sim/command.ts';
-import { simulateRun, simulateRuns } from '../../src/sim/simulate.ts';
+import {
+  describeSimulation,
+  gateRuns,
+  hasHeld,
+  simulateCommand,
+  simulateRuns,
+} from '../../src/sim/command.ts';
+import { simulateRun } from '../../src/sim/simulate.ts';
 import type { SeedRange, SimulatedRun } from '../../src/sim/simulate.ts';
 
 describe('the simulation', () => {
