@@ -1,4 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
@@ -20,6 +22,8 @@ import { openai } from '../src/providers/openai/index.ts';
 import { createAgent, tool } from '../src/index.ts';
 import type { AgentOptions, RunEvent } from '../src/index.ts';
 import { scriptedModel } from '../src/testing/index.ts';
+import { openWorkspace, workspaceTools } from '../src/tools/workspace/index.ts';
+import type { SandboxChoice } from '../src/tools/workspace/index.ts';
 import type { ScriptEntry } from '../src/testing/index.ts';
 
 // The first law: nothing counts until it is reached through the public API.
@@ -105,6 +109,10 @@ describe('every code can be provoked through the public API', () => {
       ),
     IO_ERROR: () => classifyFailure(systemError('ENOSPC', 'no space left on device'), 'tool'),
     NOT_FOUND: () => classifyFailure(systemError('ENOENT', 'no such file or directory'), 'tool'),
+    PATH_OUTSIDE_WORKSPACE: () => workspaceFailure('read_file', { path: '../outside.txt' }),
+    SANDBOX_SETUP_FAILED: () =>
+      workspaceFailure('shell', { command: 'true' }, { min: 'contained', off: 'this test' }),
+    SANDBOX_EXECUTION_FAILED: () => workspaceFailure('shell', { command: 'echo \u0000' }),
     STORAGE_NOT_FOUND: () => classifyFailure(systemError('ENOENT', 'no such file or directory'), 'storage'),
     STORAGE_CORRUPT: () =>
       classifyFailure(systemError('SQLITE_CORRUPT', 'database disk image is malformed'), 'storage'),
@@ -345,6 +353,30 @@ async function toldFailure(script: readonly ScriptEntry[]): Promise<Failure> {
   const told = events.find((event) => event.type === 'failure');
   if (told === undefined) throw new Error('Expected a failure');
   return told.failure;
+}
+
+/** What a tool of a workspace tells, asked by an agent. */
+async function workspaceFailure(
+  name: string,
+  input: Readonly<Record<string, string>>,
+  sandbox: SandboxChoice = {},
+): Promise<Failure> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'rerail-codes-'));
+  try {
+    const workspace = await openWorkspace(folder, { sandbox });
+    const events: RunEvent[] = [];
+    const agent = createAgent({
+      model: scriptedModel([{ toolCalls: [{ name, arguments: input }] }, 'Sorry.']),
+      tools: workspaceTools(workspace),
+      policy: { permissions: [{ tool: name, permission: 'allow' }] },
+    });
+    await agent.run('Do it', { onEvent: (event) => void events.push(event) });
+    const told = events.find((event) => event.type === 'failure');
+    if (told === undefined) throw new Error('Expected a failure');
+    return told.failure;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 async function injectedTooLate(): Promise<Failure> {

@@ -9,11 +9,17 @@ describe('the examples', () => {
     const quotes = [...readFileSync('README.md', 'utf8').matchAll(quoted)];
     expect(quotes.map(([, path]) => path)).toEqual([
       'examples/hello.ts',
+      'examples/workspace.ts',
       'examples/payment.ts',
       'examples/call-model.ts',
       'examples/classify.ts',
     ]);
     for (const [, path = '', text] of quotes) expect(text).toBe(readFileSync(path, 'utf8'));
+  });
+
+  it('are quoted word for word in docs/workspace.md', () => {
+    const [[, path = '', text] = []] = readFileSync('docs/workspace.md', 'utf8').matchAll(quoted);
+    expect(text).toBe(readFileSync(path, 'utf8'));
   });
 
   it('all have a test here', () => {
@@ -33,6 +39,7 @@ describe('the examples', () => {
       'structured-output.ts',
       'tools.ts',
       'worker.ts',
+      'workspace.ts',
     ]);
   });
 
@@ -153,6 +160,14 @@ describe('the examples', () => {
     {
       file: 'hooks.ts',
       printed: ['I was not allowed to delete it. Write to me at [address].', 'true'],
+    },
+    {
+      file: 'workspace.ts',
+      printed: [
+        'completed',
+        'export function sum(a, b) {\n  return a + b;\n}\n',
+        '[{"path":"sum.mjs","result":"restored"}]',
+      ],
     },
   ])('$file prints what its comments say', async ({ file, printed }) => {
     const log = vi.spyOn(console, 'log').mockReturnValue();

@@ -54,6 +54,15 @@ describe('checkPermissionRules()', () => {
       says: '["a"].over" must be a number, got the text "5"',
     },
     { rules: [{ ...ok, input: { a: { above: 5 } } }], says: 'has no field "above"' },
+    { rules: [{ ...ok, input: { a: { run: ['ls'] } } }], says: 'has no field "run": did you mean "runs"?' },
+    { rules: [{ ...ok, input: { a: { runs: 'ls' } } }], says: '["a"].runs" must be a list of commands' },
+    { rules: [{ ...ok, input: { a: { runs: [] } } }], says: '["a"].runs" is an empty list' },
+    { rules: [{ ...ok, input: { a: { runs: ['ls', ''] } } }], says: '["a"].runs[1]" must be a text' },
+    {
+      rules: [{ ...ok, input: { a: { runs: ['git *'] } } }],
+      says: '["a"].runs[0]" is the text "git *", which is no plain command',
+    },
+    { rules: [{ ...ok, input: { a: { runs: ['ls'], over: 5 } } }], says: 'has no field "over"' },
   ])('refuses with: $says', ({ rules, says }) => {
     expect(problemOf(rules)).toMatch(/^CONFIG_ERROR: /);
     expect(problemOf(rules)).toContain(says);
@@ -68,7 +77,13 @@ describe('checkPermissionRules()', () => {
     const rule = {
       tool: tools,
       effect: ['once'],
-      input: { 'order.cents': { over: 5, under: 9 }, name: { matches: 'a*' }, kind: ['x', null], flag: true },
+      input: {
+        'order.cents': { over: 5, under: 9 },
+        name: { matches: 'a*' },
+        kind: ['x', null],
+        flag: true,
+        line: { runs: ['git status'] },
+      },
       permission: 'ask',
       why: 'money',
     };

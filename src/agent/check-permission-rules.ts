@@ -1,5 +1,6 @@
 import { isRecord } from '../base/json.ts';
 import { nearestNames } from '../base/nearest.ts';
+import { readPlainCommand } from '../base/shell-words.ts';
 import { configError } from '../errors/config-error.ts';
 import { showName, showValue } from '../model/show-value.ts';
 import type { Permission, ToolEffect } from '../model/tool.ts';
@@ -68,7 +69,7 @@ function checkPattern(input: unknown, at: string): InputPattern {
 }
 
 const conditionRule =
-  'a value, a list of values, { matches: "text*" }, { over: number } or { under: number }';
+  'a value, a list of values, { matches: "text*" }, { runs: ["git status"] }, { over: number } or { under: number }';
 
 function checkCondition(condition: unknown, at: string): InputCondition {
   if (isLiteral(condition)) return condition;
@@ -79,7 +80,8 @@ function checkCondition(condition: unknown, at: string): InputCondition {
     return Object.freeze([...(condition as readonly Literal[])]); // Each was looked at above.
   }
   if (!isRecord(condition)) throw wrong(at, conditionRule, condition);
-  return 'matches' in condition ? checkMatches(condition, at) : checkBounds(condition, at);
+  if ('matches' in condition) return checkMatches(condition, at);
+  return 'runs' in condition ? checkRuns(condition, at) : checkBounds(condition, at);
 }
 
 function checkMatches(condition: Fields, at: string): InputCondition {
@@ -91,8 +93,26 @@ function checkMatches(condition: Fields, at: string): InputCondition {
   return Object.freeze({ matches });
 }
 
+function checkRuns(condition: Fields, at: string): InputCondition {
+  checkFieldNames(condition, ['runs'], at);
+  const { runs } = condition;
+  if (!Array.isArray(runs)) throw wrong(`${at}.runs`, 'a list of commands, such as ["git status"]', runs);
+  checkLength(runs, `${at}.runs`);
+  return Object.freeze({
+    runs: Object.freeze(runs.map((command: unknown, index) => checkPlain(command, `${at}.runs[${index}]`))),
+  });
+}
+
+function checkPlain(command: unknown, at: string): string {
+  const text = checkText(command, at);
+  if (readPlainCommand(text) !== undefined) return text;
+  throw configError(
+    `"${at}" is ${showValue(text)}, which is no plain command: write its first words with one space between them, such as "git status", without operators, variables or patterns`,
+  );
+}
+
 function checkBounds(condition: Fields, at: string): InputCondition {
-  checkFieldNames(condition, ['matches', 'over', 'under'], at);
+  checkFieldNames(condition, ['matches', 'runs', 'over', 'under'], at);
   const { over, under } = condition;
   if (over === undefined && under === undefined) throw wrong(at, conditionRule, condition);
   return Object.freeze({

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { printableJson } from '../base/printable.ts';
 import { faultNames, faultRow } from '../chaos/faults/fault-table.ts';
 import { startChaosServer } from '../chaos/server.ts';
@@ -6,62 +5,25 @@ import type { ChaosServer } from '../chaos/server.ts';
 import { chaosSettings } from './chaos-flags.ts';
 import type { ChaosFlags } from './chaos-flags.ts';
 import { renderAddresses, renderRequest, renderSummary } from './chaos-report.ts';
-import type { CliIo, CommandContext } from './io.ts';
+import type { CommandRun } from './command-spec.ts';
+import type { CliIo } from './io.ts';
 import { createScreen, layoutRows } from './layout.ts';
-import { quote, usageError } from './usage-error.ts';
 
-/** What the command needs besides the command line. */
-export interface ChaosCommandContext extends CommandContext {
-  /** Resolves when the person has had enough; by default at Ctrl-C or a polite end of the process. */
-  readonly interrupted?: () => Promise<void>;
-}
+/** `rerail chaos serve`, until Ctrl-C or a polite end of the process. */
+export const runChaosServe: CommandRun = ({ flags }, io) => serveChaos(flags, io);
 
-/** Adds `rerail chaos serve` and `rerail chaos faults`. */
-export function addChaosCommand(program: Command, context: ChaosCommandContext): void {
-  const { io, onExitCode } = context;
-  const chaos = program
-    .command('chaos')
-    .description('Run a provider that misbehaves on purpose, to try an agent on')
-    .addHelpText('after', `\n${examples}`)
-    .allowExcessArguments()
-    .action((_flags: object, command: Command) => {
-      const [unknown] = command.args;
-      if (unknown === undefined) {
-        chaos.outputHelp();
-        return;
-      }
-      throw usageError({
-        message: `Unknown command ${quote(unknown)}`,
-        hint: 'Type: rerail chaos serve, or: rerail chaos faults',
-      });
-    });
-  chaos
-    .command('serve')
-    .description('Serve the protocols of OpenAI, Anthropic and Gemini until Ctrl-C')
-    .option('--port <number>', 'The port to listen on; a free one by default')
-    .option('--host <name>', 'The address to listen on; only this machine by default')
-    .option('--allow-remote', 'Let other machines in')
-    .option('--seed <number>', 'Decides the faults and the answers; 1 by default')
-    .option('--rate <share>', 'The share of requests that get a fault: 0.3')
-    .option('--faults <names>', 'The faults to draw from, with commas between them')
-    .option('--script <file>', 'A JSON file with one fault for each request, null for none')
-    .option('--tls', 'Serve https with a self-signed certificate')
-    .option('--json', 'Print JSON lines and nothing else')
-    .allowExcessArguments(false)
-    .action(async (flags: ChaosFlags) => onExitCode(await runChaosServe(flags, context)));
-  chaos
-    .command('faults')
-    .description('List every fault')
-    .option('--json', 'Print one JSON object and nothing else')
-    .allowExcessArguments(false)
-    .action((flags: { readonly json?: true }) => {
-      io.stdout.write(flags.json === true ? `${printableJson(faultRows())}\n` : renderFaults(io));
-    });
-}
+/** `rerail chaos faults`. */
+export const runChaosFaults: CommandRun = ({ flags }, io) => {
+  io.stdout.write(flags['json'] === true ? `${printableJson(faultRows())}\n` : renderFaults(io));
+  return Promise.resolve(0);
+};
 
 /** Serves until it is interrupted, and says what happened. Returns the exit code. */
-async function runChaosServe(flags: ChaosFlags, context: ChaosCommandContext): Promise<number> {
-  const { io, interrupted = untilSignal } = context;
+export async function serveChaos(
+  flags: ChaosFlags,
+  io: CliIo,
+  interrupted: () => Promise<void> = untilSignal,
+): Promise<number> {
   const isJson = flags.json === true;
   const screen = createScreen(io);
   const server = await startChaosServer({
@@ -123,9 +85,3 @@ function renderFaults(io: CliIo): string {
   const lines = layoutRows(rows, { ...screen, indent: 0, labelWidth });
   return `${lines.join('\n')}\n\nAsk for one by a header: x-rerail-fault: rate-limit;retryAfter=3\n`;
 }
-
-const examples = `Examples:
-  rerail chaos serve --rate 0.3
-  rerail chaos serve --port 4000 --faults overloaded,reset-mid-stream --rate 1
-  rerail chaos serve --script faults.json --json
-  rerail chaos faults`;

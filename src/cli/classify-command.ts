@@ -1,8 +1,9 @@
 import { classifyProviderFailure } from '../errors/classify-provider-failure.ts';
 import { failureTraits } from '../errors/codes.ts';
 import type { Failure } from '../errors/failure.ts';
-import { observationOf } from './classify-flags.ts';
+import { observationOf, readClassifyFlags } from './classify-flags.ts';
 import type { ClassifyFlags } from './classify-flags.ts';
+import type { CommandRun } from './command-spec.ts';
 import type { CliIo } from './io.ts';
 import { createScreen } from './layout.ts';
 import { combine, isEmpty, toProviderInput } from './observation.ts';
@@ -13,14 +14,10 @@ import type { InputSource } from './read-input.ts';
 import { reportJson, reportText } from './report.ts';
 import { usageError } from './usage-error.ts';
 
-export interface ClassifyRequest {
-  /** The positional argument. */
-  readonly file: string | undefined;
-  readonly flags: ClassifyFlags;
-}
-
 /** `rerail classify`: says what one failed model call means. Returns the exit code. */
-export async function runClassify({ file, flags }: ClassifyRequest, io: CliIo): Promise<number> {
+export const runClassify: CommandRun = async ({ args, flags: typed }, io) => {
+  const [file] = args as readonly [string | undefined]; // As the spec has it.
+  const flags = readClassifyFlags(typed);
   const given = observationOf(flags);
   const source = chooseSource({ file, flags }, io);
   const observation = combine(given, parseResponse(await readInput(source, io)));
@@ -28,6 +25,12 @@ export async function runClassify({ file, flags }: ClassifyRequest, io: CliIo): 
   const failure = classify(observation, flags.now ?? io.now());
   io.stdout.write(flags.json === true ? reportJson(failure) : reportText(failure, createScreen(io)));
   return flags.exitCode === true ? failureTraits[failure.code].exitCode : 0;
+};
+
+interface ClassifyRequest {
+  /** The positional argument. */
+  readonly file: string | undefined;
+  readonly flags: ClassifyFlags;
 }
 
 function classify(observation: Observation, now: number): Failure {

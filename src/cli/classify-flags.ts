@@ -1,3 +1,4 @@
+import type { Given } from './command-spec.ts';
 import { headerRecord } from './observation.ts';
 import type { Observation } from './observation.ts';
 import { headerLine } from './parse-response.ts';
@@ -35,45 +36,14 @@ export function observationOf(flags: ClassifyFlags): Observation {
   };
 }
 
-interface FlagRow {
-  readonly flags: string;
-  readonly description: string;
-  readonly parse?: (value: string, previous: unknown) => unknown;
-}
-
-/** Every option with its text in `--help` and, where its value is more than a text, how that is read. */
-export const classifyFlagRows: readonly FlagRow[] = [
-  { flags: '--provider <name>', description: 'Who was called: openai, anthropic, gemini, groq …' },
-  { flags: '--model <name>', description: 'The model that was asked for' },
-  { flags: '--status <code>', description: 'The HTTP status of the answer', parse: parseStatus },
-  {
-    flags: '--header <line>',
-    description: 'A header of the answer, "name: value"; may be repeated',
-    parse: parseHeader,
-  },
-  { flags: '--body <text>', description: 'The body of the answer, or one event of a stream' },
-  { flags: '--message <text>', description: 'The error text of an SDK; "; cause: " sets off its cause' },
-  { flags: '--errno <code>', description: 'The error code of the system: ECONNREFUSED …' },
-  {
-    flags: '--now <date>',
-    description: 'The time at which it was received; by default the clock',
-    parse: parseNow,
-  },
-  { flags: '--file <path>', description: 'Read the response from a file; "-" is standard input' },
-  { flags: '--json', description: 'Print one JSON object and nothing else' },
-  { flags: '--exit-code', description: 'End with the exit code of the failure instead of 0' },
-];
-
-const names = new Set(classifyFlagRows.map(({ flags }) => flags.split(' ', 1)[0] ?? ''));
-
-/** The value of an option. A value that is an option itself is one that was forgotten. */
-export function readFlag({ flags, parse }: FlagRow): (value: string, previous: unknown) => unknown {
-  const name = flags.split(' ', 1)[0] ?? '';
-  return (value, previous) => {
-    if (names.has(value) || value === '--help') {
-      throw usageError({ message: `${name} needs a value, but ${value} follows it`, hint: `Type: ${flags}` });
-    }
-    return parse === undefined ? value : parse(value, previous);
+/** What was typed, each value read as what it means. */
+export function readClassifyFlags(typed: Given['flags']): ClassifyFlags {
+  const { status, header, now } = typed;
+  return {
+    ...typed,
+    ...(typeof status === 'string' ? { status: parseStatus(status) } : {}),
+    ...(Array.isArray(header) ? { header: header.map((line) => parseHeader(String(line))) } : {}),
+    ...(typeof now === 'string' ? { now: parseNow(now) } : {}),
   };
 }
 
@@ -86,7 +56,7 @@ function parseStatus(value: string): number {
 }
 
 /** The value is never repeated: it may be a secret. */
-function parseHeader(value: string, previous: unknown): readonly HeaderPair[] {
+function parseHeader(value: string): HeaderPair {
   const match = /[\r\n]/.test(value) ? null : headerLine.exec(value);
   const text = match?.[2]?.trim() ?? '';
   if (match === null || text === '') {
@@ -95,8 +65,7 @@ function parseHeader(value: string, previous: unknown): readonly HeaderPair[] {
       hint: 'Type, with the quotes: --header "retry-after: 20"',
     });
   }
-  const before = (previous ?? []) as readonly HeaderPair[]; // The parser hands back what this function returned.
-  return [...before, [match[1] ?? '', text]];
+  return [match[1] ?? '', text];
 }
 
 const isoDate = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/i;

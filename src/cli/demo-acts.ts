@@ -1,4 +1,4 @@
-// Table: the runs of `rerail demo`, each with what goes wrong in it.
+// Table: the runs of `rerail demo --acts`, each with what goes wrong in it.
 
 import type { FaultSchedule } from '../chaos/schedule.ts';
 import type { ChaosServer } from '../chaos/server.ts';

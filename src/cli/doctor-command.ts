@@ -1,47 +1,39 @@
-import type { Command } from 'commander';
 import { printable, printableJson } from '../base/printable.ts';
 import { redact } from '../base/redact.ts';
+import { systemClock } from '../base/system.ts';
+import type { Clock } from '../base/clock.ts';
 import { configError } from '../errors/config-error.ts';
-import { RerailError } from '../errors/rerail-error.ts';
-import { loadDriver } from '../storage/sqlite/driver.ts';
+import type { CommandRun, Given } from './command-spec.ts';
+import { failureOf } from './doctor-check.ts';
+import { checkConfig } from './doctor-config.ts';
+import { checkClock, checkSandbox, checkTerminal, readMoment } from './doctor-machine.ts';
+import { checkKeys, checkLocal, findKeys, findLocalServers, reachProviders } from './doctor-providers.ts';
+import type { KeyFound } from './doctor-providers.ts';
 import { exitCodeOf, renderReport, reportOf } from './doctor-report.ts';
-import type { Diagnosis, NodeFound, NotFound, SqliteFound, StoreFound } from './doctor-report.ts';
+import type { Diagnosis, NodeFound, SqliteFound, StoreFound } from './doctor-report.ts';
 import { interruptible } from './interruption.ts';
-import type { CliIo, CommandContext } from './io.ts';
+import type { CliIo } from './io.ts';
 import { createScreen } from './layout.ts';
-import { bytesOf, openExisting, storeOption } from './open-store.ts';
-import { quote } from './usage-error.ts';
+import { quote } from './quote.ts';
+import { readStoreFlag } from './run-reading/open-run-store.ts';
+import { settingFlagsOf } from './shared-options.ts';
 
-interface DoctorFlags {
-  readonly store?: string;
-  readonly json?: true;
-}
-
-/** Adds `rerail doctor`. */
-export function addDoctorCommand(program: Command, { io, onExitCode }: CommandContext): void {
-  program
-    .command('doctor')
-    .description('Say whether this machine can keep runs, and whether a store is whole')
-    .addOption(storeOption('A store to look at, event by event; one that is not there is not made'))
-    .option('--json', 'Print one JSON object and nothing else')
-    .action(async (flags: DoctorFlags) => onExitCode(await runDoctor(flags, io)))
-    .addHelpText('after', `\n${examples}`);
-}
-
-async function runDoctor({ store: file, json }: DoctorFlags, io: CliIo): Promise<number> {
-  const sqlite = findSqlite();
-  const canLook = file !== undefined && sqlite.type === 'found';
-  const diagnosis: Diagnosis = {
-    rerail: io.version,
-    node: findNode(process.versions.node),
-    sqlite,
-    ...(canLook ? { store: await interruptible((signal) => findStore(file, io, signal)) } : {}),
-  };
-  const report =
-    json === true ? `${printableJson(reportOf(diagnosis))}\n` : renderReport(diagnosis, createScreen(io));
-  io.stdout.write(report);
+/** `rerail doctor`. */
+export const runDoctor: CommandRun = async ({ flags }, io) => {
+  const file = readStoreFlag(flags);
+  const diagnosis = await interruptible(async (signal) => {
+    const sqlite = await findSqlite();
+    const store =
+      file !== undefined && sqlite.type === 'found' ? await findStore(file, io, signal) : undefined;
+    const checks = await lookAround(flags, io, signal);
+    const found = { rerail: io.version, node: findNode(process.versions.node), sqlite, ...checks };
+    return store === undefined ? found : { ...found, store };
+  });
+  const isJson = flags['json'] === true;
+  const screen = createScreen(io);
+  io.stdout.write(isJson ? `${printableJson(reportOf(diagnosis))}\n` : renderReport(diagnosis, screen));
   return exitCodeOf(diagnosis);
-}
+};
 
 const leastNode = { major: 20, minor: 19 } as const;
 
@@ -57,7 +49,8 @@ export function findNode(version: string): NodeFound {
   return { type: 'failed', version, failure: error.failure };
 }
 
-function findSqlite(): SqliteFound {
+async function findSqlite(): Promise<SqliteFound> {
+  const { loadDriver } = await import('../storage/sqlite/driver.ts');
   try {
     const database = loadDriver()(':memory:');
     try {
@@ -69,17 +62,12 @@ function findSqlite(): SqliteFound {
       database.close();
     }
   } catch (error) {
-    return notFound(error);
+    return { type: 'failed', failure: failureOf(error) };
   }
 }
 
-/** A failure is what somebody wants to know here. An interruption and a defect are none. */
-function notFound(error: unknown): NotFound {
-  if (!RerailError.isInstance(error) || error.code === 'CANCELLED') throw error;
-  return { type: 'failed', failure: error.failure };
-}
-
 async function findStore(file: string, io: CliIo, signal: AbortSignal): Promise<StoreFound> {
+  const { bytesOf, openExisting } = await import('./open-store.ts');
   const stopNotes = noteProgress(file, io);
   try {
     const store = openExisting(file);
@@ -89,7 +77,7 @@ async function findStore(file: string, io: CliIo, signal: AbortSignal): Promise<
       await store.close();
     }
   } catch (error) {
-    return { ...notFound(error), file };
+    return { type: 'failed', failure: failureOf(error), file };
   } finally {
     stopNotes();
   }
@@ -113,10 +101,41 @@ function noteProgress(file: string, io: CliIo): () => void {
   };
 }
 
-const examples = `Ends with 0 where all is well, else with the exit code of what is wrong: 2 where
-something must be installed, 30 where a store is not whole or not there.
+/** Everything but Node and stores. What does not depend on each other is looked at together. */
+async function lookAround(
+  flags: Given['flags'],
+  io: CliIo,
+  signal: AbortSignal,
+): Promise<Pick<Diagnosis, 'checks' | 'worstCase'>> {
+  const clock: Clock = { ...systemClock, wallMs: io.now };
+  const from = readMoment(clock);
+  const keys = findKeys(io.env);
+  const [local, online] = await Promise.all([
+    findLocalServers(),
+    flags['online'] === true ? reachProviders(keys, { env: io.env, clock, signal }) : notAsked(keys, io),
+  ]);
+  signal.throwIfAborted();
+  const told = new Set(keys.flatMap(({ failure }) => (failure === undefined ? [] : [failure.message])));
+  const config = await checkConfig({ flags: settingFlagsOf({ flags }), io, local, told });
+  signal.throwIfAborted();
+  const { settings, worstCase } = config;
+  const folder = settings?.workspace ?? io.folder;
+  const sandbox = await checkSandbox({ folder, choice: settings?.sandbox ?? {}, clock, signal });
+  const checks = [
+    checkClock(from, readMoment(clock), online.times),
+    checkTerminal(io),
+    sandbox,
+    ...checkKeys(keys),
+    ...online.checks,
+    checkLocal(local),
+    ...config.checks,
+  ];
+  return worstCase === undefined ? { checks } : { checks, worstCase };
+}
 
-Examples:
-  rerail doctor
-  rerail doctor --store runs.db
-  rerail doctor --store runs.db --json`;
+/** Without being told to, nothing is sent anywhere. */
+function notAsked(keys: readonly KeyFound[], { command }: CliIo): Awaited<ReturnType<typeof reachProviders>> {
+  if (keys.every(({ failure }) => failure !== undefined)) return { checks: [], times: [] };
+  const text = `Not asked. Type: ${command} doctor --online`;
+  return { checks: [{ name: 'provider', status: 'ok', text }], times: [] };
+}

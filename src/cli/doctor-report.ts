@@ -8,8 +8,12 @@ import { printableFailure } from '../errors/printable-failure.ts';
 import { renderFailure } from '../errors/render-failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import type { StoreCheck, StoreProblem } from '../model/store.ts';
+import type { Check } from './doctor-check.ts';
 import { layoutRows } from './layout.ts';
 import type { Row, Screen } from './layout.ts';
+import type { Style } from './paint.ts';
+import type { WorstCase } from './worst-case.ts';
+import { wrap } from './wrap.ts';
 
 /** What `rerail doctor` has found. */
 export interface Diagnosis {
@@ -18,6 +22,10 @@ export interface Diagnosis {
   readonly sqlite: SqliteFound;
   /** Absent where none was asked for, or none can be looked at. */
   readonly store?: StoreFound;
+  /** Everything else. */
+  readonly checks: readonly Check[];
+  /** Absent where the configuration is wrong. */
+  readonly worstCase?: WorstCase;
 }
 
 export interface NotFound {
@@ -42,13 +50,21 @@ export function exitCodeOf(diagnosis: Diagnosis): number {
 
 /** As `--json` prints it. */
 export function reportOf(diagnosis: Diagnosis): object {
-  const { rerail, node, sqlite, store } = diagnosis;
+  const { rerail, node, sqlite, store, worstCase } = diagnosis;
   const failures = failuresOf(diagnosis);
   return {
     rerail,
     node: { version: node.version },
     ...(sqlite.type === 'found' ? { sqlite: { driver: sqlite.driver, version: sqlite.version } } : {}),
     ...(store === undefined ? {} : { store: storeReport(store) }),
+    checks: checksOf(diagnosis).map(({ name, status, text, advice }) => ({
+      name,
+      status,
+      text: redact(text),
+      ...(advice === undefined ? {} : { advice }),
+    })),
+    // What has no bound is null there, for JSON has no infinity.
+    ...(worstCase === undefined ? {} : { worstCase }),
     isWell: failures.length === 0,
     exitCode: exitCodeOf(diagnosis),
     failures: failures.map((failure) => RerailError.from(failure).toJSON()),
@@ -63,12 +79,13 @@ function storeReport(store: StoreFound): object {
 }
 
 /** Everything that is not as it should be. */
-function failuresOf({ node, sqlite, store }: Diagnosis): readonly Failure[] {
+function failuresOf({ node, sqlite, store, checks }: Diagnosis): readonly Failure[] {
   return [
     ...(node.type === 'failed' ? [node.failure] : []),
     ...(sqlite.type === 'failed' ? [sqlite.failure] : []),
     ...(store?.type === 'failed' ? [store.failure] : []),
     ...(store?.type === 'checked' ? store.check.problems.map(toFailure) : []),
+    ...checks.flatMap(({ failure }) => (failure === undefined ? [] : [failure])),
   ];
 }
 
@@ -80,31 +97,66 @@ function toFailure({ code, message, runId, seq }: StoreProblem): Failure {
   return createFailure(code, { origin: 'storage', message, context });
 }
 
-const labelWidth = 10;
-
-/** For someone at a terminal: the facts, then everything that is wrong with what to do about it. */
-export function renderReport(diagnosis: Diagnosis, screen: Screen): string {
-  const failures = failuresOf(diagnosis);
-  const layout = (rows: readonly Row[], indent = 0): readonly string[] =>
-    layoutRows(rows, { ...screen, indent, labelWidth });
-  const problems = failures
-    .map(printableFailure)
-    .flatMap((failure) => ['', screen.paint('failure', failure.code), ...layout(problemRows(failure), 2)]);
-  const end = failures.length === 0 ? 'All is well.' : `${counted(failures.length, 'problem')}.`;
-  return `${[...layout(factRows(diagnosis)), ...problems, '', end].join('\n')}\n`;
-}
-
-function factRows({ rerail, node, sqlite, store }: Diagnosis): readonly Row[] {
+/** The facts that every face of the doctor begins with, and then all the rest. */
+function checksOf({ rerail, node, sqlite, store, checks }: Diagnosis): readonly Check[] {
+  const statusOf = (type: string): Check['status'] => (type === 'failed' ? 'failure' : 'ok');
+  const isWhole = store?.type === 'checked' && store.check.problems.length === 0;
   return [
-    { label: 'rerail', text: rerail },
-    { label: 'node', text: node.version },
+    { name: 'rerail', status: 'ok', text: rerail },
+    { name: 'node', status: statusOf(node.type), text: node.version },
     {
-      label: 'sqlite',
+      name: 'sqlite',
+      status: statusOf(sqlite.type),
       text: sqlite.type === 'found' ? `${sqlite.version}, by ${sqlite.driver}` : 'there is none',
     },
-    ...(store === undefined ? [] : [{ label: 'store', text: printable(redact(store.file)) }]),
-    ...(store?.type === 'checked' ? [{ label: 'holds', text: holdings(store) }] : []),
+    ...(store === undefined
+      ? []
+      : [{ name: 'store', status: isWhole ? 'ok' : 'failure', text: store.file } as const]),
+    ...(store?.type === 'checked' ? [{ name: 'holds', status: 'ok', text: holdings(store) } as const] : []),
+    ...checks,
   ];
+}
+
+const labelWidth = 10;
+const statusWidth = 9;
+const nameWidth = 12;
+
+/** For someone at a terminal: a line for each thing that was looked at, then everything that is wrong with what to do about it. */
+export function renderReport(diagnosis: Diagnosis, screen: Screen): string {
+  const failures = failuresOf(diagnosis);
+  const checks = checksOf(diagnosis);
+  const problems = failures
+    .map(printableFailure)
+    .flatMap((failure) => [
+      '',
+      screen.paint('failure', failure.code),
+      ...layoutRows(problemRows(failure), { ...screen, indent: 2, labelWidth }),
+    ]);
+  const lines = checks.flatMap((check) => checkLines(check, screen));
+  return `${[...lines, ...problems, '', ending(failures.length, checks)].join('\n')}\n`;
+}
+
+function checkLines({ name, status, text, advice }: Check, { width, paint }: Screen): readonly string[] {
+  const said = printable(redact(advice === undefined ? text : `${text} ${advice}`));
+  return wrap(said, width - statusWidth - nameWidth).map((line, index) => {
+    if (index > 0) return `${' '.repeat(statusWidth + nameWidth)}${line}`;
+    const shown = paint(styles[status], status) + ' '.repeat(statusWidth - status.length);
+    return `${shown}${paint('label', name)}${' '.repeat(nameWidth - name.length)}${line}`.trimEnd();
+  });
+}
+
+const styles = { ok: 'label', warning: 'title', failure: 'failure' } as const satisfies Record<
+  Check['status'],
+  Style
+>;
+
+function ending(failures: number, checks: readonly Check[]): string {
+  const warnings = checks.filter(({ status }) => status === 'warning').length;
+  if (failures === 0)
+    return warnings === 0 ? 'All is well.' : `All is well but for ${counted(warnings, 'warning')}.`;
+  return warnings === 0
+    ? `${counted(failures, 'problem')}.`
+    : `${counted(failures, 'problem')}, ${counted(warnings, 'warning')}.`;
 }
 
 function holdings({ bytes, check }: Extract<StoreFound, { type: 'checked' }>): string {

@@ -1,49 +1,32 @@
 import { open, rm } from 'node:fs/promises';
-import type { Command } from 'commander';
 import { printable } from '../base/printable.ts';
 import { redact } from '../base/redact.ts';
 import { readProperty } from '../errors/classify/safe-read.ts';
 import { createFailure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import { exportRun } from '../runtime/export-run.ts';
+import type { CommandRun } from './command-spec.ts';
 import { interruptible } from './interruption.ts';
-import type { CliIo, CommandContext } from './io.ts';
-import { openExisting, storeOption } from './open-store.ts';
+import { findRunByPrefix } from './run-reading/find-run.ts';
+import { findOptionsOf, readRunArgument, withRunStore } from './run-reading/open-run-store.ts';
 import { quote, usageError } from './usage-error.ts';
 
-interface ExportFlags {
-  readonly store: string;
-  readonly out?: string;
-}
-
-/** Adds `rerail export`. */
-export function addExportCommand(program: Command, { io }: CommandContext): void {
-  program
-    .command('export')
-    .description('Write a run as one redacted bundle, to be replayed elsewhere')
-    .argument('<runId>', 'The id of the run')
-    .addOption(storeOption('The store that holds it').makeOptionMandatory())
-    .option('--out <file>', 'A new file for it, private to you; standard output by default')
-    .action((runId: string, flags: ExportFlags) => runExport(runId, flags, io))
-    .addHelpText('after', `\n${examples}`);
-}
-
-async function runExport(runId: string, { store: file, out }: ExportFlags, io: CliIo): Promise<void> {
-  const store = openExisting(file);
-  try {
+/** Writes a run as one bundle. */
+export const runExport: CommandRun = (given, io) =>
+  withRunStore({ flags: given.flags, io }, async ({ store }) => {
+    const { out } = given.flags;
+    const { runId } = await findRunByPrefix(store, readRunArgument(given), findOptionsOf(io, given.flags));
     const bundle = await interruptible((signal) => exportRun(store, runId, { signal }));
-    if (out === undefined) {
+    if (typeof out !== 'string') {
       io.stdout.write(bundle);
-      return;
+      return 0;
     }
     await writeNew(out, bundle);
     io.stdout.write(
       `Written to ${printable(redact(quote(out)))}. Known secrets are taken out; look before you send it.\n`,
     );
-  } finally {
-    await store.close();
-  }
-}
+    return 0;
+  });
 
 /** Never over something that is there, and nothing is left of what could not be written whole. */
 async function writeNew(file: string, text: string): Promise<void> {
@@ -74,7 +57,3 @@ function unwritable(file: string, error: unknown): unknown {
   const hint = 'Nothing of it was left. Check the folder and the disk';
   return RerailError.from(createFailure('IO_ERROR', { message, hint }), { cause: error });
 }
-
-const examples = `Examples:
-  rerail export order-17 --store runs.db --out order-17.json
-  rerail export order-17 --store runs.db | gzip > order-17.json.gz`;

@@ -16,15 +16,23 @@ export interface CliIo {
   readonly columns: number | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => number;
+  /** Where the program was called. */
+  readonly folder: string;
+  /** The folder of the person who called it. */
+  readonly home: string;
+  /** The keyboard and the screen, where both are a terminal that can do more than print lines. */
+  readonly terminal: Terminal | undefined;
   /** How this program was called, so that it can say what to type next: `npx rerail`. */
   readonly command: string;
   /** Of this package. */
   readonly version: string;
 }
 
-/** What every command is given. */
-export interface CommandContext {
-  readonly io: CliIo;
-  /** Hears how the command ended. */
-  readonly onExitCode: (exitCode: number) => void;
+/** A keyboard and a screen. */
+export interface Terminal {
+  /** Raw, from the first to the last listener: every key comes as it is, Ctrl-C too. Gives how to stop. */
+  readonly onKeys: (listen: (bytes: Uint8Array) => void) => () => void;
+  readonly write: (text: string) => void;
+  readonly size: () => { readonly columns: number; readonly rows: number };
+  readonly onResize: (listen: () => void) => () => void;
 }

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 import { createReadStream, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import path from 'node:path';
 import { isatty } from 'node:tty';
-import { createFailure } from '../errors/failure.ts';
-import { RerailError } from '../errors/rerail-error.ts';
 import type { CliIo } from './io.ts';
+import { openTerminal } from './open-terminal.ts';
 import { reportThrown, runCommandLine } from './program.ts';
 
 const io: CliIo = {
@@ -16,26 +16,36 @@ const io: CliIo = {
   columns: process.stdout.isTTY ? process.stdout.columns : undefined,
   env: process.env,
   now: () => Date.now(),
+  folder: process.cwd(),
+  home: homedir(),
+  terminal:
+    process.stdin.isTTY && process.stdout.isTTY && process.env['TERM'] !== 'dumb'
+      ? openTerminal(process.stdin, process.stdout)
+      : undefined,
   command: readCommand(process.argv[1] ?? ''),
   version: readVersion(),
 };
 
 // Whoever reads us may stop before the end, as `head` does. That is their right, and nobody is left to tell.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') process.exitCode = reportThrown(unwritable(error), io);
+  if (error.code === 'EPIPE') return;
+  process.exitCode = 1;
+  void reportUnwritable(error);
 });
 process.stderr.on('error', () => undefined); // There is no place left where it could be said.
 process.on('uncaughtException', (thrown: unknown) => {
-  process.exit(reportThrown(thrown, io));
+  void reportThrown(thrown, io).then((code) => process.exit(code));
 });
 
 const exitCode = await runCommandLine(process.argv.slice(2), io);
 process.exitCode ??= exitCode;
 
-function unwritable(error: NodeJS.ErrnoException): RerailError {
+async function reportUnwritable(error: NodeJS.ErrnoException): Promise<void> {
+  const { createFailure } = await import('../errors/failure.ts');
+  const { RerailError } = await import('../errors/rerail-error.ts');
   const message = `Cannot write to standard output: ${error.code ?? error.message}`;
-  const hint = 'Check the disk that it goes to';
-  return RerailError.from(createFailure('IO_ERROR', { message, hint }), { cause: error });
+  const failure = createFailure('IO_ERROR', { message, hint: 'Check the disk that it goes to' });
+  process.exitCode = await reportThrown(RerailError.from(failure, { cause: error }), io);
 }
 
 /** Installed, it is called by its name; in a checkout, by its file. */

@@ -1,21 +1,11 @@
 import { statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import path from 'node:path';
-import { Option } from 'commander';
 import { readProperty } from '../errors/classify/safe-read.ts';
 import type { Store } from '../model/store.ts';
 import { lostError } from '../storage/sqlite/open-database.ts';
 import { sqlite } from '../storage/sqlite/sqlite.ts';
 import { storageError, toStorageError } from '../storage/sqlite/storage-errors.ts';
-import { usageError } from './usage-error.ts';
-
-/** The option that names a store. A value that is an option itself is one that was forgotten. */
-export function storeOption(description: string): Option {
-  return new Option('--store <file>', description).argParser((value) => {
-    if (value !== '' && !value.startsWith('--')) return value;
-    throw usageError({ message: '--store needs the path of a file', hint: 'Type: --store runs.db' });
-  });
-}
 
 /**
  * A store that is there already: looking for one must never make one. What is wrong with it is said by its verbs, and here only

@@ -36,6 +36,9 @@ async function run(argv: readonly string[], world: World = {}) {
     columns: undefined,
     env: {},
     now: () => Date.parse('2026-01-31T03:00:00Z'),
+    folder: '/somewhere',
+    home: '/home/someone',
+    terminal: undefined,
     command: 'rerail',
     version: '1.2.3',
     ...rest,
@@ -69,7 +72,7 @@ describe('a wrong command line', () => {
     ['--body needs a value, but --json follows it. Type', ['classify', '--body', '--json']],
     ['Too many arguments', ['classify', 'a', 'b']],
     ['Too many arguments', ['tour', 'a']],
-    ['Too many arguments for "serve".', ['chaos', 'serve', 'a']],
+    ['Too many arguments for "serve": it takes none.', ['chaos', 'serve', 'a']],
     ['Did you mean --tls? Type: rerail chaos serve --help', ['chaos', 'serve', '--tsl']],
     ['Option "--tls" takes no value. Type: rerail chaos serve --help', ['chaos', 'serve', '--tls=1']],
     ['Unknown option "--x". Type: rerail chaos --help', ['chaos', '--x']],
@@ -277,7 +280,7 @@ describe('help and version', () => {
   it('shows the commands where nothing is typed', async () => {
     const { exitCode, out } = await run([]);
     expect(exitCode).toBe(0);
-    expect(out).toContain('classify [options] [file]');
+    expect(out).toContain('classify');
     expect(out).toContain('tour');
     expect(out).toBe((await run(['--help'])).out);
   });
@@ -303,6 +306,17 @@ describe('help and version', () => {
     const lines = outputs.flatMap(({ out }) => out.split('\n'));
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
   });
+
+  it.each([['chaos'], ['chaos', '--help'], ['help', 'chaos']])(
+    'shows the commands of a word that is none by itself: %s %s',
+    async (...argv) => {
+      const { exitCode, out } = await run(argv.filter((word) => word !== undefined));
+      expect(exitCode).toBe(0);
+      expect(out).toContain('Usage: rerail chaos <command>');
+      expect(out).toContain('chaos serve');
+      expect(out).not.toContain('classify');
+    },
+  );
 
   it('prints the version', async () => {
     expect(await run(['--version'])).toEqual({ exitCode: 0, out: '1.2.3\n', err: '' });

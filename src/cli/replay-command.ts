@@ -1,77 +1,42 @@
-import type { Command } from 'commander';
 import type { RunOutcome } from '../agent/run-outcome.ts';
 import type { Json } from '../base/json.ts';
 import { printableJson } from '../base/printable.ts';
 import { redactJson } from '../base/redact.ts';
 import { replayRun } from '../runtime/replay-run.ts';
-import type { ReplaySource, ReplayStep } from '../runtime/replay-run.ts';
-import type { CliIo, CommandContext } from './io.ts';
+import type { ReplayStep } from '../runtime/replay-run.ts';
+import type { CommandRun } from './command-spec.ts';
+import type { CliIo } from './io.ts';
 import { createScreen } from './layout.ts';
-import { openExisting, storeOption } from './open-store.ts';
-import { readInput } from './read-input.ts';
 import { createReplayTeller, renderEnd } from './replay-lines.ts';
+import { readBundleText } from './run-reading/bundle-text.ts';
+import { findRunByPrefix } from './run-reading/find-run.ts';
+import { argumentText, flagText } from './run-reading/given-text.ts';
+import { findOptionsOf, withRunStore } from './run-reading/open-run-store.ts';
 import { quote, usageError } from './usage-error.ts';
 
-interface ReplayFlags {
-  readonly store?: string;
-  readonly to?: string;
-  readonly json?: true;
-}
-
-/** Adds `rerail replay`. */
-export function addReplayCommand(program: Command, { io }: CommandContext): void {
-  program
-    .command('replay')
-    .description('Show a recorded run step by step, without model, tools or network')
-    .argument(
-      '<file>',
-      'A bundle, as `rerail export` writes it; "-" is standard input. With --store, the id of a run',
-    )
-    .addOption(storeOption('The store that holds the run'))
-    .option('--to <number>', 'The last event to show; all by default')
-    .option('--json', 'Print JSON lines and nothing else')
-    .action((name: string, flags: ReplayFlags) => runReplay({ name, flags }, io))
-    .addHelpText('after', `\n${examples}`);
-}
-
-interface ReplayRequest {
-  /** The positional argument. */
-  readonly name: string;
-  readonly flags: ReplayFlags;
-}
-
-async function runReplay({ name, flags }: ReplayRequest, io: CliIo): Promise<void> {
-  const options = flags.to === undefined ? {} : { to: readTo(flags.to) };
-  const show = createShow(io, flags.json === true);
-  if (flags.store === undefined) {
-    await showAll(replayRun({ bundle: await readBundleText(name, io) }, options), show);
-    return;
+/** Shows a recorded run step by step. */
+export const runReplay: CommandRun = async (given, io) => {
+  const to = flagText(given.flags, 'to');
+  const name = argumentText(given, 0) ?? '';
+  const options = to === undefined ? {} : { to: readTo(to) };
+  const show = createShow(io, given.flags['json'] === true);
+  if (given.flags['store'] === undefined) {
+    const hint = 'Give a bundle, or the id of a run with --store. Type: rerail replay --help';
+    await showAll(replayRun({ bundle: await readBundleText(name, io, hint) }, options), show);
+    return 0;
   }
-  const store = openExisting(flags.store);
-  try {
-    const source: ReplaySource = { store, runId: name };
-    await showAll(replayRun(source, options), show);
-  } finally {
-    await store.close();
-  }
-}
+  return withRunStore({ flags: given.flags, io }, async ({ store }) => {
+    const { runId } = await findRunByPrefix(store, name, findOptionsOf(io, given.flags));
+    await showAll(replayRun({ store, runId }, options), show);
+    return 0;
+  });
+};
 
 function readTo(value: string): number {
   if (/^[1-9]\d{0,11}$/.test(value)) return Number(value);
   throw usageError({
     message: `--to must be the number of an event, from 1, got ${quote(value)}`,
     hint: 'Type: --to 12',
-  });
-}
-
-/** Whatever may be in the longest bundle that is read, as bytes. */
-const maxBundleBytes = 300_000_000;
-
-async function readBundleText(name: string, io: CliIo): Promise<string> {
-  const source = name === '-' ? ({ type: 'stdin' } as const) : ({ type: 'file', path: name } as const);
-  return readInput(source, io, {
-    maxBytes: maxBundleBytes,
-    hint: 'Give a bundle, or the id of a run with --store. Type: rerail replay --help',
   });
 }
 
@@ -118,12 +83,3 @@ function endOf(last: ReplayStep | undefined): End {
   const { seq, phase, outcome } = last;
   return { events: seq, phase, ...(outcome === undefined ? {} : { outcome }) };
 }
-
-const examples = `Nothing is done again and nothing is written. It ends with 0 however the run itself
-ended, with 30 where the record is damaged, and where this version of rerail would
-have done something else than the record says, it says where.
-
-Examples:
-  rerail replay order-17.json
-  rerail replay order-17.json --to 12
-  rerail replay order-17 --store runs.db --json`;

@@ -37,7 +37,7 @@ describe('renderTour()', () => {
   });
 
   it('says honestly what is there and what is not', () => {
-    expect(text.replaceAll(/\s+/g, ' ')).toContain('The agent itself is not built yet.');
+    expect(text.replaceAll(/\s+/g, ' ')).toContain('the agent acts by it.');
   });
 
   it('ends with three commands to type', () => {

@@ -25,7 +25,7 @@ export function renderTour(screen: Screen, command: string): string {
 }
 
 const opening =
-  'This is the failures layer of Rerail: it reads from what is left of a call what to do next. The agent itself is not built yet. Each sample shows what came in, what a match on keywords would say, and what Rerail says. It needs no key and no network; the verdicts are made as you watch.';
+  'This is the failures layer of Rerail: it reads from what is left of a call what to do next; the agent acts by it. Each sample shows what came in, what a match on keywords would say, and what Rerail says. It needs no key and no network; the verdicts are made as you watch.';
 
 /** In double quotes, which every shell understands. */
 function nextCommands(command: string): readonly string[] {

@@ -234,6 +234,32 @@ export const codeTexts: Readonly<Record<FailureCode, ThreeTexts>> = {
     },
     forModel: 'Reading or writing failed: {message}. Choose another file or say what could not be done.',
   },
+  PATH_OUTSIDE_WORKSPACE: {
+    forDeveloper:
+      'A tool was asked for a path that leads out of the workspace, or to a part of it that is protected. Nothing was opened.',
+    forPerson: {
+      what: '{Subject} was asked for a file that it may not touch.',
+      next: 'Nothing was read or changed. If it should be allowed, open the workspace one folder higher, or change what is protected.',
+    },
+    forModel: '{message}. Use a path inside the workspace that is not protected.',
+  },
+  SANDBOX_SETUP_FAILED: {
+    forDeveloper: 'The sandbox that the policy demands cannot be had on this machine, so no command was run.',
+    forPerson: {
+      what: 'Commands cannot be contained here as the policy demands, so none was run.',
+      next: 'Run rerail doctor: it says which level this machine has, and why no more. Installing bubblewrap usually helps.',
+    },
+    forModel:
+      'Commands cannot be run here: {message}. Go on without the shell, and say what could not be done.',
+  },
+  SANDBOX_EXECUTION_FAILED: {
+    forDeveloper: 'A command could not be started in the sandbox. It was not run.',
+    forPerson: {
+      what: 'A command could not be started.',
+      next: 'Look at the message in the details; rerail doctor tries the sandbox.',
+    },
+    forModel: 'The command was not run: {message}.',
+  },
   NOT_FOUND: {
     forDeveloper: 'A file or another thing the tool was asked for does not exist.',
     forPerson: {

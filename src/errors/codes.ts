@@ -54,6 +54,8 @@ export const exitCodes = {
   tool: 20,
   stopped: 21,
   denied: 22,
+  /** A run is suspended: it waits for a person or a time, and can be resumed. */
+  waiting: 23,
   storage: 30,
   internal: 70,
   cancelled: 130,
@@ -97,6 +99,9 @@ export const failureTraits = {
   SERIALIZATION_ERROR:     { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.tool,         origins: toolFirst },
   IO_ERROR:                { retryable: false, severity: 'replanning', httpStatus: 500, exitCode: exitCodes.tool,         origins: ['tool', 'sandbox'] },
   NOT_FOUND:               { retryable: false, severity: 'replanning', httpStatus: 404, exitCode: exitCodes.tool,         origins: ['tool', 'sandbox', 'mcp'] },
+  PATH_OUTSIDE_WORKSPACE:  { retryable: false, severity: 'replanning', httpStatus: 403, exitCode: exitCodes.denied,       origins: ['tool'] },
+  SANDBOX_SETUP_FAILED:    { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.denied,       origins: ['sandbox'] },
+  SANDBOX_EXECUTION_FAILED: { retryable: false, severity: 'replanning', httpStatus: 500, exitCode: exitCodes.tool,        origins: ['sandbox'] },
   OUTPUT_PARSE_ERROR:      { retryable: false, severity: 'replanning', httpStatus: 502, exitCode: exitCodes.response,     origins: ['output'] },
   COMPACTION_FAILED:       { retryable: false, severity: 'critical',   httpStatus: 413, exitCode: exitCodes.request,      origins: ['context'] },
   MAX_ITERATIONS_EXCEEDED: { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.stopped,      origins: ['agent'] },

@@ -7,12 +7,14 @@ import type { Json } from '../base/json.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { AgentParts } from './agent-parts.ts';
 import { makeCompaction } from './compact-effect.ts';
-import type { Effect, EffectContext, EffectEnd } from './durable.ts';
+import type { Effect, EffectContext, EffectEnd, SignalMessage } from './durable.ts';
 import { callHook } from './hook-call.ts';
 import { publish } from './live-run.ts';
 import type { LiveRun } from './live-run.ts';
 import { performModelEffect } from './model-effect.ts';
 import type { ModelEffectInput } from './model-effect.ts';
+import { isAbout } from './resume-payload.ts';
+import type { ResumePayload } from './resume-payload.ts';
 import { createToolEffects } from './tool-effects.ts';
 import type { Report, ToolEffectInput } from './tool-effects.ts';
 
@@ -65,12 +67,41 @@ export function createAgentEffects(
       const value = isPlain ? { type: 'continue', modifiedBy: [] } : verdict;
       return { type: 'done', value: value as unknown as Json }; // Moments and verdicts are plain data.
     }),
-    ask: within(async (live, input, { signal }) => {
-      const { request } = input as unknown as { readonly request: PersonRequest };
-      const answer = await askCallback(parts, live, { request, signal });
-      return { type: 'done', value: { answer, wallMs: parts.clock.wallMs() } as unknown as Json }; // Read as JSON.
-    }),
+    ask: within((live, input, context) => askPerson(parts, live, { input, context })),
   };
+}
+
+interface AskEffect {
+  readonly input: Json;
+  readonly context: EffectContext;
+}
+
+async function askPerson(
+  parts: AgentParts,
+  live: LiveRun,
+  { input, context }: AskEffect,
+): Promise<EffectEnd> {
+  const { signal, pending } = context;
+  const { request } = input as unknown as { readonly request: PersonRequest };
+  // Somebody has answered while nobody carried the run. What is not taken here would answer another question later.
+  const kept = answerIn(pending('resume'), request, live.runId);
+  const answer = kept ?? (await askCallback(parts, live, { request, signal }));
+  // Whoever ends the run has not said no: the question stands, and is asked again where somebody goes on with the run.
+  if (!answer.given && signal.aborted) throw signal.reason;
+  const late = pending('resume');
+  const value = { answer, wallMs: parts.clock.wallMs() } as unknown as Json; // Read as JSON.
+  return late.length === 0
+    ? { type: 'done', value }
+    : { type: 'done', value, took: late.map(({ id }) => id) };
+}
+
+function answerIn(
+  waiting: readonly SignalMessage[],
+  request: PersonRequest,
+  runId: string,
+): PersonAnswer | undefined {
+  const payloads = waiting.map(({ payload }) => payload as unknown as ResumePayload); // Its one form.
+  return payloads.find(({ answer, about }) => answer.given && isAbout(about, request, runId))?.answer;
 }
 
 /** A program that goes on in another process has to build its runs there first. */

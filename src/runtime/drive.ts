@@ -3,7 +3,7 @@ import type { RunConfig } from '../agent/config.ts';
 import type { MachineEvent, PersonAnswer } from '../agent/event.ts';
 import type { Moved } from '../agent/moved.ts';
 import { outcomeOf } from '../agent/outcome.ts';
-import type { RunOutcome } from '../agent/run-outcome.ts';
+import type { PersonRequest, RunOutcome } from '../agent/run-outcome.ts';
 import type { Calling, RunState } from '../agent/state.ts';
 import { transition } from '../agent/transition.ts';
 import { attemptOf } from '../agent/turn.ts';
@@ -14,6 +14,8 @@ import type { Failure } from '../errors/failure.ts';
 import type { Message } from '../model/message.ts';
 import type { AgentParts } from './agent-parts.ts';
 import type { Durable } from './durable.ts';
+import { isAbout } from './resume-payload.ts';
+import type { ResumePayload } from './resume-payload.ts';
 import { controlTypeOf, isCancelled } from './durable-errors.ts';
 import { askHooks, endOf } from './hook-steps.ts';
 import { publish } from './live-run.ts';
@@ -222,16 +224,14 @@ async function waitOutside(driving: Driving, { durable, parts, live }: Performin
   });
   if (signalled.type === 'timed-out')
     return { type: 'resumed', answer: { given: false }, wallMs: parts.clock.wallMs(), config: state.config };
-  const { answer, wallMs, config } = signalled.payload as unknown as ResumePayload; // Its one form.
-  return { type: 'resumed', answer, wallMs, config: config ?? state.config };
+  const { answer, wallMs, config, about } = signalled.payload as unknown as ResumePayload; // Its one form.
+  const heardAnswer = isAbout(about, requestIn(state), state.runId) ? answer : { given: false as const };
+  return { type: 'resumed', answer: heardAnswer, wallMs, config: config ?? state.config };
 }
 
-/** What the signal `resume` says. */
-export interface ResumePayload {
-  readonly answer: PersonAnswer;
-  readonly wallMs: number;
-  /** Of the agent that goes on with it; as it was where this is missing. */
-  readonly config?: RunConfig;
+function requestIn(state: RunState): PersonRequest | undefined {
+  const outcome = outcomeOf(state);
+  return outcome?.type === 'suspended' ? outcome.request : undefined;
 }
 
 async function finish(driving: Driving, state: RunState): Promise<Json> {

@@ -60,28 +60,55 @@ export function freshRun(): KeptRun {
 const maxUnsaved = 10_000;
 
 /** Writes in order; by the store's promise, what is asked first is written first. */
-export async function write(held: Keeping, runId: string, addition: Addition): Promise<void> {
+export function write(held: Keeping, runId: string, addition: Addition): Promise<void> {
   const run = held.runs.get(runId);
-  const { store, onUnsaved } = held.options;
-  if (run === undefined) return;
-  const { lease } = run;
-  if (lease === undefined) return; // It was never on record: `begin` has told so.
+  // Without a lease it was never on record: `begin` has told so.
+  if (run?.lease === undefined) return Promise.resolve();
   if (run.failure !== undefined) return retry(held, runId, addition);
-  const { owed } = run;
-  const { events } = addition;
+  return run.owed.length === 0
+    ? append(held, run.lease, addition).catch((error: unknown) =>
+        goOnWithout(held, runId, { addition, error }),
+      )
+    : writeOwed(held, runId, addition);
+}
+
+/** A store that throws rejects, as all others do. */
+function append({ options }: Keeping, lease: Lease, addition: Addition): Promise<void> {
   try {
-    await store.runs.append(
-      lease,
-      owed.length === 0 ? addition : { ...addition, events: owed.concat(events) },
-    );
-    if (owed.length > 0 && run.owed === owed) run.owed = [];
+    return options.store.runs.append(lease, addition);
   } catch (error) {
-    const failure = classifyFailure(error, 'storage');
-    if (store.durability === 'required' || failure.context['leaseLost'] === true) throw error;
-    run.failure = failure;
-    run.unsaved.push(addition);
-    onUnsaved(runId, failure);
+    return Promise.reject(error);
   }
+}
+
+async function writeOwed(held: Keeping, runId: string, addition: Addition): Promise<void> {
+  const run = held.runs.get(runId);
+  if (run?.lease === undefined) return;
+  const { owed, lease } = run;
+  const whole = { ...addition, events: owed.concat(addition.events) };
+  try {
+    await append(held, lease, whole);
+    if (run.owed === owed) run.owed = [];
+  } catch (error) {
+    goOnWithout(held, runId, { addition: whole, error });
+  }
+}
+
+interface Unwritten {
+  readonly addition: Addition;
+  readonly error: unknown;
+}
+
+/** The store has failed: it ends the run, or where that is wished the run goes on and this is kept in memory. */
+function goOnWithout({ runs, options }: Keeping, runId: string, { addition, error }: Unwritten): void {
+  const { store, onUnsaved } = options;
+  const run = runs.get(runId);
+  const failure = classifyFailure(error, 'storage');
+  if (run === undefined || store.durability === 'required' || failure.context['leaseLost'] === true)
+    throw error;
+  run.failure = failure;
+  run.unsaved.push(addition);
+  onUnsaved(runId, failure);
 }
 
 /** The store has failed before: everything since goes with this, or stays in memory. */

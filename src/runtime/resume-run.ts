@@ -1,11 +1,14 @@
 import type { RunOutcome } from '../agent/run-outcome.ts';
+import { isRecord } from '../base/json.ts';
 import type { Json } from '../base/json.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
 import { configError } from '../errors/config-error.ts';
 import { createFailure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import type { RunRow } from '../model/store.ts';
-import type { DriveInput, ResumePayload } from './drive.ts';
+import type { DriveInput } from './drive.ts';
+import { placeOf } from './resume-payload.ts';
+import type { ResumePayload } from './resume-payload.ts';
 import {
   bareFailure,
   driverVersion,
@@ -53,7 +56,7 @@ export async function resumeRun(held: HeldRuns, runId: string, options: ResumeOp
     return live.outcome.promise;
   }
   if (ended.type === 'completed' || ended.type === 'stopped') return ended;
-  const payload = payloadOf(held, options);
+  const payload = payloadOf(held, options, questionIn(ended));
   reawake(held, live, options);
   if (ended.type === 'suspended')
     await engine.signal(runId, 'resume', { id: held.parts.newId(), payload: payload as unknown as Json });
@@ -105,10 +108,31 @@ async function startAgain(held: HeldRuns, live: LiveRun, payload: ResumePayload)
   await held.engine.start(input as unknown as Json, { runId, version: driverVersion }); // The state is JSON.
 }
 
-function payloadOf({ parts, keeper }: HeldRuns, options: ResumeOptions): ResumePayload {
-  const payload = { answer: readAnswer(options), wallMs: parts.clock.wallMs() };
+function payloadOf(
+  { parts, keeper }: HeldRuns,
+  options: ResumeOptions,
+  about: string | undefined,
+): ResumePayload {
+  const answer = readAnswer(options);
+  const payload = { answer, wallMs: parts.clock.wallMs(), ...(about === undefined ? {} : { about }) };
   return keeper === undefined ? payload : { ...payload, config: parts.config };
 }
+
+function questionIn(ended: RunOutcome): string | undefined {
+  if (ended.type !== 'suspended' || ended.request === undefined) return undefined;
+  return placeOf(ended.request, ended.runId);
+}
+
+/** What a suspended run asks, by its record: it is the last that was written, or nearly. */
+async function questionOf({ store }: RunKeeper, { runId, headSeq }: RunRow): Promise<string | undefined> {
+  const events = await store.runs.events(runId, { from: Math.max(1, headSeq - eventsLookedAt) });
+  const body = events.findLast(({ type }) => type === 'suspended')?.body;
+  const request = isRecord(body) ? body['request'] : undefined;
+  const id = isRecord(request) ? request['id'] : undefined;
+  return typeof id === 'string' ? placeOf({ id }, runId) : undefined;
+}
+
+const eventsLookedAt = 20;
 
 interface Resuming {
   readonly runId: string;
@@ -126,7 +150,8 @@ async function resumeStored(
   checkAgent(held, row);
   // The answer is on record before anybody acts on it. Whoever answers the same question a second time is too late.
   if (row.status === 'suspended') {
-    const payload = payloadOf(held, options) as unknown as Json; // Plain data.
+    const about = options.answer === undefined ? undefined : await questionOf(keeper, row);
+    const payload = payloadOf(held, options, about) as unknown as Json; // Plain data.
     await sendSignal(keeper, runId, { id: `resume:${row.headSeq}`, name: 'resume', payload });
   }
   const known = runs.get(runId); // Somebody else may have been quicker.
@@ -188,7 +213,7 @@ export async function loadRun(held: HeldRuns, live: LiveRun, options?: ResumeOpt
   }
   engine.adopt({ ...taken.snapshot, end: { type: 'ended', result: null } });
   live.ending = undefined;
-  return startAgain(held, live, payloadOf(held, options ?? {}));
+  return startAgain(held, live, payloadOf(held, options ?? {}, undefined));
 }
 
 function hasEnded({ status }: RunRow): boolean {

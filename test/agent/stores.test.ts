@@ -379,6 +379,94 @@ describe('a run that somebody else has a say in', () => {
   });
 });
 
+describe('an answer', () => {
+  const payTwice: readonly ScriptStep[] = [
+    { toolCalls: [{ name: 'pay', arguments: { cents: 1 } }] },
+    { toolCalls: [{ name: 'pay', arguments: { cents: 999 } }] },
+    'Paid.',
+  ];
+
+  it('to one question opens no other, where somebody in the process is asked as well', async () => {
+    const world = createWorld();
+    const pay = payTool('once', undefined, 'ask');
+    const first = world.live(payTwice.slice(0, 1), { tools: [pay.tool] });
+    await world.clock.runUntil(first.agent.run('Pay', { runId: 'r1' }));
+    const asked: string[] = [];
+    const handle = world.store.reopen();
+    const agent = createAgent({
+      name: 'clerk',
+      model: scriptedModel(payTwice.slice(1)),
+      tools: [pay.tool],
+      clock: world.clock,
+      store: handle,
+      callbacks: {
+        onApproval: (request) => {
+          asked.push(JSON.stringify('input' in request ? request.input : {}));
+          return undefined;
+        },
+      },
+    });
+    await world.clock.runUntil(agent.resume('r1', { answer: true }));
+    // The first was answered, so only the other one was asked about; silence is a no.
+    expect(asked).toEqual(['{"cents":999}']);
+    expect(pay.executions).toBe(1);
+    expect(await world.store.runs.signals('r1')).toEqual([]);
+  });
+
+  it('is not given by ending the run: it is asked again where somebody goes on', async () => {
+    const world = createWorld();
+    const pay = payTool('once', undefined, 'ask');
+    const waiting = createAgent({
+      name: 'clerk',
+      model: scriptedModel(payTwice.slice(0, 1)),
+      tools: [pay.tool],
+      clock: world.clock,
+      store: world.store.reopen(),
+      callbacks: {
+        onApproval: (_request, { signal }) =>
+          new Promise((resolve) => {
+            signal.addEventListener('abort', () => resolve(undefined));
+          }),
+      },
+    });
+    const running = waiting.run('Pay', { runId: 'r1' });
+    await world.clock.advance(1000);
+    void waiting.cancel('r1', 'Ctrl-C');
+    expect(await world.clock.runUntil(running)).toMatchObject({ type: 'cancelled' });
+    const second = world.live(payTwice.slice(0, 1), { tools: [pay.tool] });
+    const outcome = await world.clock.runUntil(second.agent.resume('r1'));
+    expect(outcome).toMatchObject({
+      type: 'suspended',
+      reason: 'approval',
+      request: { input: { cents: 1 } },
+    });
+    expect(pay.executions).toBe(0);
+  });
+
+  it('that comes when the run asks something else already is no answer to that', async () => {
+    const world = createWorld();
+    const pay = payTool('once', undefined, 'ask');
+    const first = world.live(payTwice, { tools: [pay.tool] });
+    const one = await world.clock.runUntil(first.agent.run('Pay', { runId: 'r1' }));
+    const row = await world.store.runs.find('r1');
+    await world.clock.runUntil(first.agent.resume('r1', { answer: true }));
+    expect(pay.executions).toBe(1);
+    // Somebody else has looked at the first question, and says yes to it only now.
+    const about = one.type === 'suspended' ? one.request?.id : undefined;
+    const payload = {
+      answer: { given: true, value: true },
+      wallMs: world.clock.wallMs(),
+      about: about ?? '',
+    };
+    const id = `resume:${row?.headSeq}:late`;
+    await world.store.runs.signal('r1', { id, name: 'resume', payload });
+    const second = world.live(payTwice.slice(2), { tools: [pay.tool] }, world.store.reopen());
+    const outcome = await world.clock.runUntil(second.agent.resume('r1'));
+    expect(outcome).toMatchObject({ type: 'suspended', request: { input: { cents: 999 } } });
+    expect(pay.executions).toBe(1);
+  });
+});
+
 describe('what nearly did not happen', () => {
   it('is cancelled before it began, and is found as that', async () => {
     const world = createWorld();

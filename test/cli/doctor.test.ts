@@ -1,13 +1,4 @@
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  truncateSync,
-} from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -108,7 +99,7 @@ describe('rerail doctor says what is wrong with', () => {
     expect(out).toMatch(says);
     expect(out).toMatch(new RegExp(String.raw`^${code}\n {2}found`, 'm'));
     expect(out).toMatch(/^ {2}do +\w.*\w/m);
-    expect(out).toMatch(/\n1 problem\.\n$/);
+    expect(out).toMatch(/\n1 problem(?:, \d+ warnings?)?\.\n$/);
     expect({ exitCode, err }).toEqual({ exitCode: 30, err: '' });
     expect(stateOf(name)).toEqual(before);
   });
@@ -117,7 +108,7 @@ describe('rerail doctor says what is wrong with', () => {
     const name = copyStore(line.folder, 'flipped.db', flipByte);
     const { exitCode, out } = await line.run(['doctor', '--store', name]);
     expect(exitCode).toBe(30);
-    expect(out).toMatch(/^holds +2 runs, \d+ events, /m);
+    expect(out).toMatch(/^ok +holds +2 runs, \d+ events, /m);
     expect(out).toMatch(/^STORAGE_CORRUPT\n {2}run +order-17\n {2}event +\d+\n {2}found +.+/m);
     expect(out).toMatch(/restore a\s+backup/);
     const json = JSON.parse((await line.run(['doctor', '--store', name, '--json'])).out) as Report;
@@ -143,9 +134,6 @@ describe('rerail doctor says what is wrong with', () => {
     const outside = mkdtempSync(path.join(os.tmpdir(), 'rerail-without-sqlite-'));
     cpSync(at('dist'), path.join(outside, 'dist'), { recursive: true });
     cpSync(at('package.json'), path.join(outside, 'package.json'));
-    mkdirSync(path.join(outside, 'node_modules'));
-    const commander = path.resolve(line.folder, '../../commander');
-    symlinkSync(commander, path.join(outside, 'node_modules', 'commander'));
     const hasOwn = process.allowedNodeEnvironmentFlags.has('--experimental-sqlite');
     const options = {
       main: path.join(outside, 'dist', 'cli', 'main.js'),
@@ -153,7 +141,7 @@ describe('rerail doctor says what is wrong with', () => {
     };
     try {
       const { exitCode, out } = await line.run(['doctor', '--store', at('whole.db')], options);
-      expect(out).toMatch(/^sqlite +there is none$/m);
+      expect(out).toMatch(/^failure +sqlite +there is none$/m);
       expect(out).toMatch(/^CONFIG_ERROR$/m);
       expect(out).toMatch(/npm install\s+@photostructure\/sqlite/);
       expect(exitCode).toBe(2);
@@ -167,10 +155,11 @@ describe('rerail doctor', () => {
   it('finds a whole store well', async () => {
     const { exitCode, out, err } = await line.run(['doctor', '--store', 'whole.db']);
     expect({ exitCode, err }).toEqual({ exitCode: 0, err: '' });
-    expect(out).toMatch(/^node +\d+\.\d+\.\d+$/m);
-    expect(out).toMatch(/^sqlite +3\.\d+\.\d+, by (?:node:sqlite|@photostructure\/sqlite)$/m);
-    expect(out).toMatch(/^holds +2 runs, \d+ events, \d+ blobs?; [\d,]+ bytes$/m);
-    expect(out).toMatch(/\nAll is well\.\n$/);
+    expect(out).toMatch(/^ok +node +\d+\.\d+\.\d+$/m);
+    expect(out).toMatch(/^ok +sqlite +3\.\d+\.\d+, by (?:node:sqlite|@photostructure\/sqlite)$/m);
+    expect(out).toMatch(/^ok +store +whole\.db$/m);
+    expect(out).toMatch(/^ok +holds +2 runs, \d+ events, \d+ blobs?; [\d,]+ bytes$/m);
+    expect(out).toMatch(/\nAll is well(?: but for \d+ warnings?)?\.\n$/);
   });
 
   it('prints one object for programs', async () => {
@@ -182,12 +171,27 @@ describe('rerail doctor', () => {
       node: { version: process.versions.node },
       sqlite: { driver: text, version: text },
       store: { file: 'whole.db', bytes: number, runs: 2, events: number, blobs: number },
+      checks: expect.arrayContaining([
+        { name: 'node', status: 'ok', text: process.versions.node },
+        { name: 'store', status: 'ok', text: 'whole.db' },
+        expect.objectContaining({ name: 'sandbox', text }) as object,
+        expect.objectContaining({ name: 'clock', status: 'ok', text }) as object,
+      ]) as readonly object[],
+      worstCase: expect.objectContaining({ requestsPerTurn: number, longestTurnMs: number }) as object,
       isWell: true,
       exitCode: 0,
       failures: [],
     });
     expect(out.indexOf('\n')).toBe(out.length - 1);
     expect(exitCode).toBe(0);
+  });
+
+  it('finds a key that cannot be one, before anything is sent, and shows it nowhere', async () => {
+    const env = { ANTHROPIC_API_KEY: "'sk-ant-veryverysecretvalue'" };
+    const { exitCode, out, err } = await line.run(['doctor', '--online'], { env });
+    expect(out).toMatch(/^failure +keys +The key in ANTHROPIC_API_KEY of anthropic has quotes/m);
+    expect(out + err).not.toContain('veryverysecret');
+    expect(exitCode).toBe(10);
   });
 
   it('looks at the machine alone where no store is named', async () => {
@@ -198,7 +202,7 @@ describe('rerail doctor', () => {
 
   it.each([{ value: '' }, { value: '--json' }])('refuses "$value" for a store', async ({ value }) => {
     const { exitCode, err } = await line.run(['doctor', '--store', value]);
-    expect(err).toMatch(/--store needs the path of a file/);
+    expect(err).toMatch(/--store needs (?:the path of a file|a value)/);
     expect(exitCode).toBe(2);
   });
 
@@ -238,6 +242,9 @@ describe('rerail doctor at a terminal', () => {
       columns: 80,
       env: {},
       now: () => 0,
+      folder: line.folder,
+      home: at('home'),
+      terminal: undefined,
       command: 'rerail',
       version: '1.2.3',
     };

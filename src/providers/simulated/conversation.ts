@@ -32,7 +32,7 @@ const readsAsError = /^\s*\W?(?:error|failure|failed)\b\W?\s*[:—-]/i;
 
 /** Reads the latest messages, bounded: older ones are beyond the mind. */
 export function readConversation(given: readonly Message[]): Conversation {
-  const { messages, begun } = takeBegun(given.slice(-maxMessages));
+  const { messages, begun } = takeBegun(given.slice(-maxMessages).filter((message) => !isNote(message)));
   const lastUser = messages.findLastIndex(({ role }) => role === 'user');
   const userTexts = messages.filter(({ role }) => role === 'user').map(textOfMessage);
   const before = messages.slice(0, Math.max(0, lastUser));
@@ -44,6 +44,11 @@ export function readConversation(given: readonly Message[]): Conversation {
     calls: readCalls(messages.slice(lastUser + 1)),
     begun,
   };
+}
+
+/** What a runtime says between the turns is not what the person asked for. */
+function isNote(message: Message): boolean {
+  return message.role === 'user' && textOfMessage(message).startsWith('[Note from the runtime]');
 }
 
 /** The text of a message, without calls, reasoning and media. */

@@ -13,6 +13,7 @@ import type { MindAnswer, MindCall } from './mind-answer.ts';
 import { planCalls } from './plan-calls.ts';
 import type { Wish } from './plan-calls.ts';
 import { produceJson } from './produce-json.ts';
+import { thinkRepair } from './repair/think-repair.ts';
 import { isAboutRerail, talk } from './talk.ts';
 
 /** What the mind looks at. A whole `ModelRequest` will do. */
@@ -62,6 +63,10 @@ interface Mood {
 function think(request: MindRequest, { conversation, seed }: Mood): Thought {
   const tools = toolsFor(request);
   const source = sourceOf(conversation);
+  const repair = thinkRepair(conversation, tools);
+  if (repair !== undefined && repair.toolCalls.length > 0)
+    return { ...repair, toolCalls: atOnce(repair.toolCalls, request) };
+  if (repair !== undefined) return saying(repair.text, request, source);
   const calls = callsFor(request, { tools, conversation, source });
   if (calls.type === 'call') return { toolCalls: calls.calls };
   const results = conversation.calls.filter(({ result }) => result !== undefined);
@@ -70,8 +75,13 @@ function think(request: MindRequest, { conversation, seed }: Mood): Thought {
     calls.type === 'ask' ? askFor(calls.wish) : '',
   ].filter(Boolean);
   const text = said.length > 0 ? said.join('\n\n') : talk(conversation, { tools, seed });
-  if (request.output === undefined) return { text, toolCalls: [] };
-  return { text: JSON.stringify(produceJson(request.output.schema, { source, text })), toolCalls: [] };
+  return saying(text, request, source);
+}
+
+/** In words, or in the form that was asked for. */
+function saying(text: string, { output }: MindRequest, source: Source): Thought {
+  if (output === undefined) return { text, toolCalls: [] };
+  return { text: JSON.stringify(produceJson(output.schema, { source, text })), toolCalls: [] };
 }
 
 function toolsFor({ tools = [], toolChoice }: MindRequest): readonly ToolDefinition[] {
@@ -134,7 +144,11 @@ function callsFor(request: MindRequest, scene: Scene): Decision {
 
 function callSome(calls: readonly MindCall[], request: MindRequest): Decision {
   const plain = calls.map(({ name, arguments: given }) => ({ name, arguments: given }));
-  return { type: 'call', calls: request.parallelToolCalls === false ? plain.slice(0, 1) : plain };
+  return { type: 'call', calls: atOnce(plain, request) };
+}
+
+function atOnce(calls: readonly MindCall[], { parallelToolCalls }: MindRequest): readonly MindCall[] {
+  return parallelToolCalls === false ? calls.slice(0, 1) : calls;
 }
 
 /** Asked for by a word or two, and without anything to do it with. */

@@ -5,7 +5,7 @@ import type { Database, OpenFile, SqlRow } from './driver.ts';
 import type { FileIdentity } from './held.ts';
 import type { Migration } from './schema.ts';
 import { applicationId } from './schema.ts';
-import { storageError } from './storage-errors.ts';
+import { isDamaged, storageError } from './storage-errors.ts';
 import { checkOf } from './stored-text.ts';
 
 /** What opening a file needs to know. */
@@ -69,10 +69,21 @@ function inspectFile(options: OpenOptions): void {
   const { file, openFile } = options;
   if (identityOf(file) === undefined) return;
   const url = `${pathToFileURL(file).href}?immutable=1`;
-  judge(look(openFile, url) ?? look(openFile, file), options);
-  // What is only in the log counts as well, and a read-only look at it leaves it there.
   const walBytes = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-  if (walBytes > 0) judge(look(openFile, file), options);
+  if (walBytes === 0) return judge(look(openFile, url) ?? look(openFile, file), options);
+  judge(lookWithoutLog(openFile, url), options);
+  // What is only in the log counts as well, and a read-only look at it leaves it there.
+  judge(look(openFile, file), options);
+}
+
+/** Who was stopped while the log was taken into the file has left a file that makes sense only with the log. */
+function lookWithoutLog(openFile: OpenFile, url: string): Look | undefined {
+  try {
+    return look(openFile, url);
+  } catch (error) {
+    if (isDamaged(error)) return undefined;
+    throw error;
+  }
 }
 
 interface Look {

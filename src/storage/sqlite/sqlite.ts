@@ -2,7 +2,15 @@ import path from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { systemClock } from '../../base/system.ts';
 import { configError } from '../../errors/config-error.ts';
-import type { BlobStore, Durability, RunStore, SessionStore, Store } from '../../model/store.ts';
+import type {
+  Addition,
+  Lease,
+  BlobStore,
+  Durability,
+  RunStore,
+  SessionStore,
+  Store,
+} from '../../model/store.ts';
 import { findBlob, keepBlob } from './blobs.ts';
 import { checkStore } from './check-store.ts';
 import { abandon, connect } from './connect.ts';
@@ -117,14 +125,7 @@ function createRunVerbs(held: Held): RunStore {
       return enqueue(held, (transaction) => createRun(transaction, { run, addition, owner }));
     },
     claim: (runId, owner) => enqueue(held, (transaction) => claimRun(transaction, runId, owner)),
-    append: async (lease, addition) => {
-      const texts = toTexts(addition);
-      return enqueue(
-        held,
-        (transaction) => appendEvents(transaction, lease, texts),
-        (transaction) => appendAlone(transaction, lease, texts),
-      );
-    },
+    append: (lease, addition) => append(held, lease, addition),
     renew: (owner) => enqueue(held, (transaction) => renewLeases(transaction, owner)),
     release: (lease) => enqueue(held, (transaction) => releaseRun(transaction, lease)),
     signal: async (runId, { id, name, payload }) => {
@@ -136,6 +137,20 @@ function createRunVerbs(held: Held): RunStore {
     acceptHead: (runId) => enqueue(held, (transaction) => acceptHead(transaction, runId)),
     ...createRunLooks(held),
   };
+}
+
+/** Without an async function around it: nothing is called as often. */
+function append(held: Held, lease: Lease, addition: Addition): Promise<void> {
+  try {
+    const texts = toTexts(addition);
+    return enqueue(
+      held,
+      (transaction) => appendEvents(transaction, lease, texts),
+      (transaction) => appendAlone(transaction, lease, texts),
+    );
+  } catch (error) {
+    return Promise.reject(error); // A body that is no JSON.
+  }
 }
 
 type RunLooks = Pick<RunStore, 'find' | 'events' | 'list' | 'signals' | 'waiting'>;

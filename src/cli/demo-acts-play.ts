@@ -26,10 +26,10 @@ const policy = {
 const watchable = { latencyMs: 200, chunkDelayMs: 20 } as const;
 
 /**
- * `rerail demo`: an agent with tools, over real sockets, at a provider that misbehaves on purpose; the embedded model answers.
+ * `rerail demo --acts`: an agent with tools, over real sockets, at a provider that misbehaves on purpose; the embedded model answers.
  * Each line is written when it happens.
  */
-export async function runDemo(
+export async function playActs(
   io: CliIo,
   { latencyMs, chunkDelayMs }: { readonly latencyMs: number; readonly chunkDelayMs: number } = watchable,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { acts } from './demo-acts.ts';
-import { runDemo } from './demo.ts';
+import { playActs } from './demo-acts-play.ts';
 import type { CliIo } from './io.ts';
 import { displayWidth } from './wrap.ts';
 
@@ -27,11 +27,14 @@ async function watch(io: Partial<CliIo> = {}): Promise<string> {
     columns: 80,
     env: {},
     now: () => 0,
+    folder: '/somewhere',
+    home: '/home/someone',
+    terminal: undefined,
     command: 'npx rerail',
     version: '0.0.0',
     ...io,
   };
-  await runDemo(whole, { latencyMs: 0, chunkDelayMs: 0 });
+  await playActs(whole, { latencyMs: 0, chunkDelayMs: 0 });
   return text;
 }
 
@@ -44,7 +47,7 @@ function told(label: string): readonly (readonly string[])[] {
     .map((act) => [...act.matchAll(row)].map(([, text = '']) => text));
 }
 
-describe('runDemo()', () => {
+describe('playActs()', () => {
   it('shows each failure, typed', () => {
     expect(told('failure')).toEqual([
       ['STREAM_INTERRUPTED'],

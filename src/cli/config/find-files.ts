@@ -1,0 +1,97 @@
+import { access, readdir, realpath } from 'node:fs/promises';
+import path from 'node:path';
+import { readProperty } from '../../errors/classify/safe-read.ts';
+
+/** Names of configuration files in a workspace, the first that is there counts. */
+export const configNames = [
+  'rerail.config.ts',
+  'rerail.config.mts',
+  'rerail.config.mjs',
+  'rerail.config.js',
+  'rerail.config.json',
+] as const;
+
+/** Names of the file of a person, in `$XDG_CONFIG_HOME/rerail`. */
+export const userConfigNames = ['config.ts', 'config.mts', 'config.mjs', 'config.js', 'config.json'] as const;
+
+/** The folder of slash commands in a workspace. */
+export const commandsFolder = path.join('.rerail', 'commands');
+
+/** What a workspace brings along that would change what is done in it. Paths are absolute, their folders without links. */
+export interface WorkspaceFiles {
+  /** Configuration files from the workspace up to the root of its repository, in the order in which they count. */
+  readonly configs: readonly string[];
+  readonly environment: string | undefined;
+  readonly commands: readonly string[];
+}
+
+/** Looks at names only: nothing is opened. */
+export async function findWorkspaceFiles(workspace: string): Promise<WorkspaceFiles> {
+  const root = await realpathOr(workspace);
+  const configs = await findConfigs(root);
+  const environment = path.join(root, '.env');
+  const commands = await findCommands(path.join(root, commandsFolder));
+  return {
+    configs,
+    environment: (await isThere(environment)) ? environment : undefined,
+    commands,
+  };
+}
+
+/** The configuration files of a folder that are there, in the order in which they count. */
+export async function configsIn(folder: string, names: readonly string[]): Promise<readonly string[]> {
+  const files = names.map((name) => path.join(folder, name));
+  const there = await Promise.all(files.map(isThere));
+  return files.filter((_file, index) => there[index] === true);
+}
+
+const maxLevels = 64;
+
+/** Without a repository, in the workspace alone: whoever owns a folder above it need not be its owner. */
+async function findConfigs(workspace: string): Promise<readonly string[]> {
+  const found: (readonly string[])[] = [];
+  let folder = workspace;
+  for (let level = 0; level < maxLevels; level += 1) {
+    found.push(await configsIn(folder, configNames));
+    if (await isThere(path.join(folder, '.git'))) return found.flat();
+    if (path.dirname(folder) === folder) break;
+    folder = path.dirname(folder);
+  }
+  return found[0] ?? [];
+}
+
+/** More slash commands than these are not looked at, and then none is used. */
+export const maxCommands = 200;
+
+async function findCommands(folder: string): Promise<readonly string[]> {
+  try {
+    const names = await readdir(folder);
+    const commands = names.filter((name) => name.endsWith('.md')).toSorted();
+    // One more than allowed shows that there are more.
+    return commands.slice(0, maxCommands + 1).map((name) => path.join(folder, name));
+  } catch (error) {
+    const errno = readProperty(error, 'code');
+    if (typeof errno !== 'string') throw error;
+    return []; // No folder, or none that may be listed: there are no commands in it for us.
+  }
+}
+
+async function realpathOr(folder: string): Promise<string> {
+  try {
+    return await realpath(folder);
+  } catch (error) {
+    if (typeof readProperty(error, 'code') !== 'string') throw error;
+    return path.resolve(folder); // Whoever opens the workspace says that it is not there.
+  }
+}
+
+async function isThere(file: string): Promise<boolean> {
+  try {
+    await access(file);
+    return true;
+  } catch (error) {
+    const errno = readProperty(error, 'code');
+    if (typeof errno !== 'string') throw error;
+    return errno !== 'ENOENT' && errno !== 'ENOTDIR';
+  }
+}

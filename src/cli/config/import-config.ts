@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import { systemClock } from '../../base/system.ts';
+import { readProperty, readText } from '../../errors/classify/safe-read.ts';
+import { showValue } from '../../model/show-value.ts';
+import { hookFiles } from './import-hooks.ts';
+import type { HookedFiles } from './import-hooks.ts';
+import { ownModules } from './own-modules.ts';
+import { decodeText, isScript, urlOf } from './source-graph.ts';
+import type { SourceFile } from './source-graph.ts';
+import { stripTypes } from './strip-types.ts';
+import type { TypeStrippers } from './strip-types.ts';
+
+/** What a configuration in TypeScript or JavaScript exports, or what is wrong with it. */
+export type ImportedConfig =
+  | { readonly type: 'imported'; readonly value: unknown }
+  | { readonly type: 'broken'; readonly path: string; readonly line?: number; readonly text: string };
+
+export interface ImportOptions {
+  readonly clock?: Clock;
+  readonly strippers?: TypeStrippers;
+}
+
+const maxImportMs = 5000;
+
+/**
+ * Runs the files that were read, and gives the default export of the first. A configuration that blocks the thread cannot be
+ * ended from here; one that waits is left after 5 seconds.
+ */
+export async function importConfig(
+  files: readonly [SourceFile, ...SourceFile[]],
+  { clock = systemClock, strippers }: ImportOptions = {},
+): Promise<ImportedConfig> {
+  const [entry] = files;
+  const prepared = prepare(files, strippers);
+  if (prepared.type === 'broken') return prepared;
+  const packages = await ownModules(Object.values(prepared.sources).map(({ source }) => source));
+  // Node keeps what it has imported: each time needs an address of its own, in every copy of this package.
+  const mark = `?rerail-config=${randomUUID()}`;
+  hookFiles({ mark, files: prepared.sources, packages });
+  const ended = await withinTime(importNatively(urlOf(entry.path) + mark), clock);
+  if (ended.type === 'imported') return readDefault(ended.value, entry);
+  if (ended.type === 'late') {
+    return broken(
+      entry,
+      `was still being loaded after ${maxImportMs / 1000} s: a configuration must not wait for anything`,
+    );
+  }
+  const ran = prepared.sources[urlOf(entry.path)]?.source ?? '';
+  return { type: 'broken', path: entry.path, ...describeThrown(ended.thrown, { entry, ran }) };
+}
+
+type Prepared =
+  | { readonly type: 'ready'; readonly sources: HookedFiles['files'] }
+  | Extract<ImportedConfig, { type: 'broken' }>;
+
+function prepare(files: readonly SourceFile[], strippers: TypeStrippers | undefined): Prepared {
+  const sources: Record<string, { readonly format: string; readonly source: string }> = {};
+  for (const file of files) {
+    const text = decodeText(file.bytes);
+    if (text === undefined) return broken(file, 'is not text in UTF-8');
+    const isTyped = /\.m?ts$/.test(file.path);
+    if (!isTyped) {
+      sources[urlOf(file.path)] = { format: isScript(file.path) ? 'module' : 'json', source: text };
+      continue;
+    }
+    const stripped = stripTypes(text, { file: file.path, ...(strippers === undefined ? {} : { strippers }) });
+    if (stripped.type === 'no-compiler') return broken(file, noCompiler);
+    if (stripped.type === 'broken') return { ...broken(file, stripped.text), line: stripped.line };
+    sources[urlOf(file.path)] =
+      stripped.type === 'native'
+        ? { format: 'module-typescript', source: text }
+        : { format: 'module', source: stripped.text };
+  }
+  return { type: 'ready', sources };
+}
+
+const noCompiler = `is in TypeScript, which Node ${process.versions.node} cannot load by itself: install typescript (npm install --save-dev typescript@5), use Node 22.18 or later, or write rerail.config.json`;
+
+function broken({ path: file }: SourceFile, text: string): Extract<ImportedConfig, { type: 'broken' }> {
+  return { type: 'broken', path: file, text };
+}
+
+interface Importer {
+  readonly load: (url: string) => Promise<unknown>;
+}
+
+/** Through a module of Node's own loader: a test runner would take an import of ours for one of its own. */
+async function importNatively(url: string): Promise<unknown> {
+  const address = 'data:text/javascript,export const load = (url) => import(url);';
+  const importer = (await import(/* @vite-ignore */ address)) as Importer; // Its text stands above.
+  return importer.load(url);
+}
+
+type Ended =
+  | { readonly type: 'imported'; readonly value: unknown }
+  | { readonly type: 'threw'; readonly thrown: unknown }
+  | { readonly type: 'late' };
+
+function withinTime(work: Promise<unknown>, clock: Clock): Promise<Ended> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(maxImportMs, () => resolve({ type: 'late' }));
+    const end = (ended: Ended): void => {
+      cancel();
+      resolve(ended);
+    };
+    work.then(
+      (value) => end({ type: 'imported', value }),
+      (thrown: unknown) => end({ type: 'threw', thrown }),
+    );
+  });
+}
+
+const example = 'export default defineConfig({ … })';
+
+function readDefault(namespace: unknown, entry: SourceFile): ImportedConfig {
+  const value = readProperty(namespace, 'default');
+  if (value === undefined) return broken(entry, `exports nothing as its default: write ${example}`);
+  if (typeof value === 'function') {
+    return broken(entry, `exports a function: write ${example}, with the object itself`);
+  }
+  if (typeof readProperty(value, 'then') === 'function') {
+    return broken(entry, 'exports a promise: write "await" before it, or export the object itself');
+  }
+  return { type: 'imported', value };
+}
+
+interface Ran {
+  readonly entry: SourceFile;
+  /** What was run in its place. */
+  readonly ran: string;
+}
+
+/** What the file itself threw while it was run, with the line where that can be told. */
+function describeThrown(
+  thrown: unknown,
+  { entry, ran }: Ran,
+): { readonly text: string; readonly line?: number } {
+  const name = readText(thrown, 'name') ?? 'something';
+  const message = readText(thrown, 'message') ?? showValue(thrown);
+  const shown = message.replaceAll(/\?rerail-config=[\w-]+/g, '').slice(0, maxShownCharacters);
+  const base = path.basename(entry.path).replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+  const place = new RegExp(String.raw`${base}\?rerail-config=[\w-]+:(\d+)`);
+  const [, number] = place.exec(readText(thrown, 'stack') ?? '') ?? [];
+  const line = number === undefined ? undefined : writtenLine(Number(number), { entry, ran });
+  return { text: `threw while it was loaded: ${name}: ${shown}`, ...(line === undefined ? {} : { line }) };
+}
+
+/** A compiler moves lines; the same words are looked for where they were written. */
+function writtenLine(number: number, { entry, ran }: Ran): number | undefined {
+  const words = ran.split('\n')[number - 1]?.trim() ?? '';
+  const index = (decodeText(entry.bytes) ?? '').split('\n').findIndex((line) => line.trim() === words);
+  return words === '' || index === -1 ? undefined : index + 1;
+}
+
+const maxShownCharacters = 400;

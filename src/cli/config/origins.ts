@@ -1,0 +1,73 @@
+import { defaultLimits } from '../../agent/limits.ts';
+import { isRecord } from '../../base/json.ts';
+import { printable } from '../../base/printable.ts';
+import { redact } from '../../base/redact.ts';
+import { boundText } from '../../base/text.ts';
+import { isTool } from '../../model/define-tool.ts';
+import type { ModelChoice } from './choose-model.ts';
+import type { GivenValue, Merged } from './given-value.ts';
+import type { SettingOrigin } from './settings.ts';
+
+const maxShownCharacters = 200;
+
+/** Every effective value with where it came from. */
+export function originsOf(merged: Merged, model: ModelChoice): readonly SettingOrigin[] {
+  const chosen = model.models.map(({ name }) => name);
+  const given = [...merged]
+    .filter(([path]) => path !== 'model' && !path.startsWith('limits.'))
+    .flatMap(([path, values]) => originsAt(path, values));
+  const limits = Object.entries(defaultLimits).map(([name, usual]): SettingOrigin => {
+    const path = `limits.${name}`;
+    const [first] = merged.get(path) ?? [];
+    return { path, value: shown(first?.value ?? usual), from: first?.from ?? 'default' };
+  });
+  const retry = merged.has('retry') ? [] : [{ path: 'retry', value: 'standard', from: 'default' }];
+  const all = [{ path: 'model', value: shown(chosen), from: model.from }, ...given, ...retry, ...limits];
+  return all.toSorted((one, other) => rankOf(one.path) - rankOf(other.path));
+}
+
+const order = [
+  'model',
+  'instructions',
+  'store',
+  'permissions',
+  'protect',
+  'sandbox',
+  'retry',
+  'fetch',
+  'commands',
+  'tools',
+  'limits',
+];
+
+function rankOf(path: string): number {
+  return order.indexOf(path.split('.')[0] ?? '');
+}
+
+/** Joined lists have a row for each file that has a say. */
+function originsAt(path: string, values: readonly [GivenValue, ...GivenValue[]]): readonly SettingOrigin[] {
+  const isJoined = path === 'permissions' || path === 'protect';
+  const counting =
+    isJoined && values.length > 1 ? values.filter(({ from }) => from !== 'default') : values.slice(0, 1);
+  return counting.map(({ value, from }) => ({ path, value: shown(shortOf(path, { value, from })), from }));
+}
+
+/** What is too long to be shown whole every time, and what is data for a machine. */
+function shortOf(path: string, { value, from }: Pick<GivenValue, 'value' | 'from'>): unknown {
+  if (path === 'instructions' && from === 'default') return 'the built-in ones';
+  if (path !== 'sandbox' || !isRecord(value)) return value;
+  if (typeof value['min'] === 'string') return `at least ${value['min']}`;
+  return value['off'] === true || typeof value['off'] === 'string' ? 'off' : 'the strongest that can be had';
+}
+
+function shown(value: unknown): string {
+  return boundText(redact(printable(words(value))), maxShownCharacters);
+}
+
+function words(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(words).join(', ');
+  if (isTool(value)) return value.name;
+  if (isRecord(value)) return JSON.stringify(value);
+  return String(value);
+}

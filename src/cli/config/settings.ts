@@ -1,0 +1,47 @@
+import type { PermissionRule } from '../../agent/permission.ts';
+import type { RunLimits } from '../../agent/limits.ts';
+import type { Model } from '../../model/model.ts';
+import type { Tool } from '../../model/tool.ts';
+import type { RetryOption } from '../../resilience/retry-policy.ts';
+import type { SandboxChoice } from '../../tools/workspace/workspace.ts';
+
+/** Everything that a command needs to know before it makes an agent: from flags, environment and files, checked. */
+export interface Settings {
+  /** The folder to work in, absolute. */
+  readonly workspace: string;
+  /** The first is asked, the others are the fallback chain. Never empty: the embedded model where there is no other. */
+  readonly models: readonly ChosenModel[];
+  /** Which model, and why this one: one line for people. */
+  readonly modelLine: string;
+  readonly storeFile: string;
+  readonly instructions: string;
+  readonly permissions: readonly PermissionRule[];
+  readonly protect: readonly string[];
+  readonly sandbox: SandboxChoice;
+  readonly limits: Partial<RunLimits>;
+  readonly retry: RetryOption | undefined;
+  /** Tools of the user's own, from a configuration in TypeScript. */
+  readonly tools: readonly Tool[];
+  readonly canFetch: boolean;
+  /** Folders of slash commands in Markdown. */
+  readonly commandFolders: readonly string[];
+  /** What the person should know: a file that is not trusted and was passed over, a value that another one hides. */
+  readonly notices: readonly string[];
+  /** Where each value came from, for `rerail config`. */
+  readonly origins: readonly SettingOrigin[];
+}
+
+export interface ChosenModel {
+  /** `anthropic:claude-sonnet-5`. */
+  readonly name: string;
+  readonly model: Model;
+}
+
+export interface SettingOrigin {
+  /** `limits.maxTurns`. */
+  readonly path: string;
+  /** As it is shown: secrets are not. */
+  readonly value: string;
+  /** `flag --model`, `rerail.config.ts:4`, `environment RERAIL_MODEL`, `default`. */
+  readonly from: string;
+}

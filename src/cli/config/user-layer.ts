@@ -1,0 +1,25 @@
+import path from 'node:path';
+import { visible } from '../../base/printable.ts';
+import type { CliIo } from '../io.ts';
+import { readConfigFile } from './config-file.ts';
+import type { ConfigFile } from './config-file.ts';
+import { configsIn, userConfigNames } from './find-files.ts';
+import type { ImportOptions } from './import-config.ts';
+import { readSourceGraph } from './source-graph.ts';
+import { stateFolders } from './state-folders.ts';
+
+/** Reads the file of the person who called, who needs nobody's yes. */
+export async function readUserLayer(
+  io: Pick<CliIo, 'env' | 'home'>,
+  options: ImportOptions = {},
+): Promise<ConfigFile> {
+  const [file] = await configsIn(stateFolders(io).config, userConfigNames);
+  if (file === undefined) return { values: [], problems: [] };
+  const shown = visible(
+    file.startsWith(io.home + path.sep) ? path.join('~', path.relative(io.home, file)) : file,
+  );
+  const graph = await readSourceGraph(file);
+  if (graph.type === 'unreadable') return { values: [], problems: [{ place: shown, text: graph.why }] };
+  if (graph.type === 'missing') return { values: [], problems: [] };
+  return readConfigFile(graph.files, { ...options, shown });
+}

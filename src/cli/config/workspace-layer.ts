@@ -1,0 +1,153 @@
+import path from 'node:path';
+import { parseEnv } from 'node:util';
+import { visible } from '../../base/printable.ts';
+import { createModelRegistry } from '../../providers/registry.ts';
+import type { CliIo } from '../io.ts';
+import { readConfigFile } from './config-file.ts';
+import type { ConfigFile } from './config-file.ts';
+import type { ConfigProblem } from './config-problem.ts';
+import { variableRows } from './environment-values.ts';
+import { commandsFolder, findWorkspaceFiles, maxCommands } from './find-files.ts';
+import type { GivenValue } from './given-value.ts';
+import type { ImportOptions } from './import-config.ts';
+import { readFileBounded } from './read-file-bounded.ts';
+import { decodeText, maxConfigBytes, readSourceGraph } from './source-graph.ts';
+import { contentHash, readTrustList } from './trust-list.ts';
+import type { TrustList } from './trust-list.ts';
+import { judgeFiles, passedOverNotice } from './workspace-trust.ts';
+
+/** What a workspace has a say in, as far as a person has said yes to it. */
+export interface WorkspaceLayer {
+  readonly values: readonly GivenValue[];
+  readonly problems: readonly ConfigProblem[];
+  readonly notices: readonly string[];
+  /** Keys and variables of ours from a trusted `.env`. */
+  readonly dotEnv: Readonly<Record<string, string>>;
+  /** There is one, and nobody has said yes to it. */
+  readonly hasUntrustedDotEnv: boolean;
+  readonly commandFolders: readonly string[];
+}
+
+export interface LayerOptions extends ImportOptions {
+  readonly workspace: string;
+  readonly io: Pick<CliIo, 'env' | 'home' | 'folder' | 'command'>;
+  /** A file that was named, which needs no other yes; or `none`. */
+  readonly configFlag?: string | undefined;
+}
+
+interface Held extends LayerOptions {
+  readonly trust: TrustList;
+  readonly notices: string[];
+}
+
+/** Reads what a workspace brings along. What nobody has said yes to is neither run nor read for values. */
+export async function readWorkspaceLayer(options: LayerOptions): Promise<WorkspaceLayer> {
+  const trust = await readTrustList(options.io);
+  const held: Held = { ...options, trust, notices: trust.notice === undefined ? [] : [trust.notice] };
+  const files = await findWorkspaceFiles(options.workspace);
+  const { values, problems } = await readConfig(held, files.configs);
+  const dotEnv = files.environment === undefined ? {} : await readDotEnv(held, files.environment);
+  const hasCommands = await areCommandsTrusted(held, files.commands);
+  return {
+    values,
+    problems,
+    notices: held.notices,
+    dotEnv: dotEnv ?? {},
+    hasUntrustedDotEnv: dotEnv === undefined,
+    commandFolders: hasCommands ? [path.join(options.workspace, commandsFolder)] : [],
+  };
+}
+
+const nothing: ConfigFile = { values: [], problems: [] };
+const onlyProblem = (place: string, text: string): ConfigFile => ({
+  values: [],
+  problems: [{ place, text }],
+});
+
+async function readConfig(held: Held, found: readonly string[]): Promise<ConfigFile> {
+  const { configFlag, io } = held;
+  if (configFlag === 'none') return nothing;
+  if (configFlag === undefined) return readFound(held, found);
+  const shown = visible(configFlag);
+  const graph = await readSourceGraph(path.resolve(io.folder, configFlag));
+  if (graph.type === 'missing') {
+    return onlyProblem(shown, 'is not there; --config needs the path of a file, or "none"');
+  }
+  if (graph.type === 'unreadable') return onlyProblem(shown, graph.why);
+  return readConfigFile(graph.files, { ...held, shown });
+}
+
+/**
+ * The first that somebody has said yes to. One that was put beside or below it since is passed over, and takes nothing away: the
+ * trusted one may hold rules that forbid something.
+ */
+async function readFound(held: Held, found: readonly string[]): Promise<ConfigFile> {
+  for (const [index, file] of found.entries()) {
+    const shown = visible(path.relative(held.workspace, file));
+    const graph = await readSourceGraph(file);
+    if (graph.type === 'missing') continue;
+    if (graph.type === 'unreadable') {
+      const name = graph.path === file ? shown : visible(path.relative(held.workspace, graph.path));
+      return onlyProblem(name, `${graph.why}; type --config none to go on without it`);
+    }
+    const verdict = judgeFiles(held.trust, graph.files);
+    if (verdict === 'trusted') {
+      const passedOver = found.slice(index + 1).filter((other) => path.dirname(other) === path.dirname(file));
+      held.notices.push(
+        ...passedOver.map(
+          (other) => `${path.basename(other)} was passed over: ${shown} counts. Keep one of them`,
+        ),
+      );
+      return readConfigFile(graph.files, { ...held, shown });
+    }
+    const danger = shown.endsWith('.json') ? 'choose models and rules for you' : 'run code here';
+    // One line is enough: whoever looks at the first finds the others.
+    if (index === 0 || verdict === 'changed') {
+      held.notices.push(passedOverNotice(shown, { verdict, danger, command: held.io.command }));
+    }
+  }
+  return nothing;
+}
+
+/** Nothing where nobody has said yes. It is opened only where somebody once has. */
+async function readDotEnv(held: Held, file: string): Promise<Readonly<Record<string, string>> | undefined> {
+  if (!held.trust.entries.some((entry) => entry.path === file)) return undefined;
+  const read = await readFileBounded(file, maxConfigBytes);
+  if (read.type !== 'read') return undefined;
+  const verdict = judgeFiles(held.trust, [{ path: file, sha256: contentHash(read.bytes) }]);
+  if (verdict !== 'trusted') return undefined;
+  const known = knownVariables();
+  const given = Object.entries(parseEnv(decodeText(read.bytes) ?? ''));
+  return Object.fromEntries(
+    given.flatMap(([name, value]) => (known.has(name) && value !== undefined ? [[name, value]] : [])),
+  );
+}
+
+/** Keys and our own variables: nothing that changes how programs run or where they connect to. */
+function knownVariables(): ReadonlySet<string> {
+  const registry = createModelRegistry();
+  const keys = registry.list().flatMap((provider) => registry.describe(`${provider}:any`).keyVariables);
+  return new Set([...keys, ...variableRows.map(({ variable }) => variable)]);
+}
+
+async function areCommandsTrusted(held: Held, commands: readonly string[]): Promise<boolean> {
+  if (commands.length === 0) return false;
+  // A yes to the first of them would be a yes to whatever is put behind.
+  if (commands.length > maxCommands) {
+    held.notices.push(`${commandsFolder} was not used: it has more than ${maxCommands} commands`);
+    return false;
+  }
+  const files = await Promise.all(
+    commands.map(async (file) => {
+      const read = await readFileBounded(file, maxConfigBytes);
+      return { path: file, sha256: read.type === 'read' ? contentHash(read.bytes) : '' };
+    }),
+  );
+  const verdict = judgeFiles(held.trust, files);
+  if (verdict === 'trusted') return true;
+  const { command } = held.io;
+  held.notices.push(
+    passedOverNotice(commandsFolder, { verdict, danger: 'tell the agent what to do', command }),
+  );
+  return false;
+}

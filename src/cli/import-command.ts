@@ -1,0 +1,59 @@
+import { printable } from '../base/printable.ts';
+import { redact } from '../base/redact.ts';
+import { RerailError } from '../errors/rerail-error.ts';
+import { importRun } from '../runtime/import-run.ts';
+import { sqlite } from '../storage/sqlite/sqlite.ts';
+import type { CommandRun, Given } from './command-spec.ts';
+import type { CliIo } from './io.ts';
+import { readBundleText } from './run-reading/bundle-text.ts';
+import { argumentText } from './run-reading/given-text.ts';
+import { storeFileOf } from './run-reading/open-run-store.ts';
+import { shellWord, statusWords } from './run-reading/run-words.ts';
+import { usageError } from './usage-error.ts';
+
+/** Takes a run out of a bundle into a store. */
+export const runImport: CommandRun = async (given, io) => {
+  const text = await readBundleText(
+    argumentText(given, 0) ?? '',
+    io,
+    'Give a bundle, as rerail export writes it. Type: rerail import --help',
+  );
+  const { file, flag } = await storeFileOf(given.flags, io);
+  const store = sqlite(file);
+  try {
+    const as = readName(given);
+    const { runId, from, events, status } = await importRun(store, text, as === undefined ? {} : { as });
+    const name = printable(redact(runId));
+    const origin = from === runId ? '' : ` (there "${printable(redact(from))}")`;
+    const count = events === 1 ? '1 event' : `${events} events`;
+    io.stdout.write(
+      `Imported "${name}"${origin}: ${count}, ${statusWords({ status }).text}. See it: ${io.command} show ${shellWord(name)}${flag}\n`,
+    );
+    return 0;
+  } catch (error) {
+    throw withOwnHint(error, io);
+  } finally {
+    await store.close();
+  }
+};
+
+function readName({ flags }: Given): string | undefined {
+  const { as } = flags;
+  if (as === undefined) return undefined;
+  if (typeof as === 'string' && as.trim() !== '' && as.length <= maxNameLength) return as;
+  throw usageError({
+    message: `--as must be an id of 1 to ${maxNameLength} characters`,
+    hint: 'Type: --as order-17-copy',
+  });
+}
+
+const maxNameLength = 200;
+
+/** What is said to a program is said to a person in terms of flags. */
+function withOwnHint(error: unknown, { command }: CliIo): unknown {
+  if (!RerailError.isInstance(error) || error.failure.code !== 'ALREADY_REGISTERED') return error;
+  return RerailError.from(
+    { ...error.failure, hint: `Give it another id: ${command} import … --as <name>` },
+    { cause: error },
+  );
+}

@@ -1,0 +1,76 @@
+import type { Clock } from '../base/clock.ts';
+import { defined } from '../base/defined.ts';
+import type { Store } from '../model/store.ts';
+import type { Schema, Tool } from '../model/tool.ts';
+import type { AgentOptions } from '../runtime/agent-options.ts';
+import type { AgentCallbacks } from '../runtime/callbacks.ts';
+import { createAgent } from '../runtime/create-agent.ts';
+import type { Agent } from '../runtime/create-agent.ts';
+import { sqlite } from '../storage/sqlite/sqlite.ts';
+import { toStorageError } from '../storage/sqlite/storage-errors.ts';
+import { openWorkspace } from '../tools/workspace/open-workspace.ts';
+import type { Workspace } from '../tools/workspace/workspace.ts';
+import type { Settings } from './config/settings.ts';
+import { agentNameOf, noteWorkspace } from './config/workspace-names.ts';
+import { loadWorkspaceTools } from './load-workspace-tools.ts';
+
+export interface OpenAgentOptions {
+  readonly onEvent?: AgentCallbacks['onEvent'];
+  /** Without it a call that needs a yes suspends the run. */
+  readonly onApproval?: AgentCallbacks['onApproval'];
+  /** Added to the instructions. */
+  readonly extraInstructions?: string;
+  /** Makes the answer structured. */
+  readonly outputSchema?: Schema;
+  readonly clock?: Clock;
+  /** The tools of the workspace; our own unless told. */
+  readonly loadTools?: (workspace: Workspace, settings: Settings) => Promise<readonly Tool[]>;
+}
+
+/** An agent at work in a folder, with what it stands on. */
+export interface OpenedAgent {
+  readonly agent: Agent<unknown>;
+  readonly store: Store;
+  readonly workspace: Workspace;
+  readonly settings: Settings;
+  /** Writes what is being written, and closes the store. */
+  readonly close: () => Promise<void>;
+}
+
+/** Makes the agent of a workspace. Nothing is sent and nothing runs yet; throws a `ConfigError` for what can never work. */
+export async function openAgent(settings: Settings, options: OpenAgentOptions = {}): Promise<OpenedAgent> {
+  const { loadTools = loadWorkspaceTools, clock } = options;
+  const { protect, sandbox } = settings;
+  const workspace = await openWorkspace(settings.workspace, { protect, sandbox });
+  const tools = [...(await loadTools(workspace, settings)), ...settings.tools];
+  const store = sqlite(settings.storeFile, defined({ clock }));
+  const agent = createAgent(agentOptions(settings, { ...options, tools, store }));
+  try {
+    await noteWorkspace(settings);
+  } catch (error) {
+    throw toStorageError(error, settings.storeFile);
+  }
+  return { agent, store, workspace, settings, close: () => store.close() };
+}
+
+interface Parts extends OpenAgentOptions {
+  readonly tools: readonly Tool[];
+  readonly store: Store;
+}
+
+function agentOptions(settings: Settings, parts: Parts): AgentOptions<Schema> {
+  const { tools, store, onEvent, onApproval, extraInstructions, outputSchema, clock } = parts;
+  const { models, instructions, permissions, limits, retry } = settings;
+  return defined({
+    name: agentNameOf(settings.workspace),
+    model: models.map(({ model }) => model),
+    instructions: extraInstructions === undefined ? instructions : `${instructions}\n\n${extraInstructions}`,
+    tools,
+    output: outputSchema,
+    policy: defined({ permissions, retry }),
+    limits,
+    callbacks: defined({ onEvent, onApproval }),
+    store,
+    clock,
+  });
+}

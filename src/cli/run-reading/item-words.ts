@@ -1,0 +1,299 @@
+// Table: what each thing that happened in a run is called, for `show`.
+import { duration, money } from '../../agent/report-words.ts';
+import type { RecoveryName } from '../../agent/recovery.ts';
+import type { PersonRequest, SuspendReason } from '../../agent/run-outcome.ts';
+import { unreachable } from '../../base/assert.ts';
+import type { Json } from '../../base/json.ts';
+import { printable, visible } from '../../base/printable.ts';
+import { redactJson } from '../../base/redact.ts';
+import { boundText } from '../../base/text.ts';
+import type { Failure } from '../../errors/failure.ts';
+import type { Style } from '../paint.ts';
+import type { AttemptBody, ReadItem, ToolBody, WaitBody } from './run-reading.ts';
+import { momentText } from './run-words.ts';
+import type { Words } from './run-words.ts';
+
+/** What happened, in words; nothing for what the heading of its turn says already. */
+export function itemWords(item: ReadItem): readonly Words[] {
+  switch (item.type) {
+    case 'began':
+      return item.how === 'start' ? [] : [gold('It was taken up again after it had ended.')];
+    case 'turn':
+      return [];
+    case 'attempt':
+      return attemptWords(item);
+    case 'decision':
+      return [decisionWords(item)];
+    case 'wait':
+      return [gold(waitText(item))];
+    case 'switch':
+      return [gold(`Now ${printable(item.to)} instead of ${printable(item.from)}: ${printable(item.why)}`)];
+    case 'tool':
+      return toolWords(item);
+    case 'verified':
+      return [
+        gold(
+          `It was looked whether the call of ${printable(item.tool)} had happened: ${foundText(item.found)}`,
+        ),
+      ];
+    case 'question':
+      return [gold(`A person is asked: ${requestText(item.request)}`)];
+    case 'answer': {
+      const after = item.afterMs === undefined ? '' : ` after ${duration(item.afterMs)}`;
+      return [{ text: `Answered${after}: ${printable(item.verdict)} (${printable(item.reason)})` }];
+    }
+    default:
+      return otherWords(item);
+  }
+}
+
+type Other = Exclude<
+  ReadItem,
+  {
+    readonly type:
+      | 'began'
+      | 'turn'
+      | 'attempt'
+      | 'decision'
+      | 'wait'
+      | 'switch'
+      | 'tool'
+      | 'verified'
+      | 'question'
+      | 'answer';
+  }
+>;
+
+function otherWords(item: Other): readonly Words[] {
+  switch (item.type) {
+    case 'compaction': {
+      if (item.strategy === undefined)
+        return [red('The conversation was too long, and nothing of it could be left out.')];
+      const why =
+        item.why === 'overflow' ? 'the provider refused it as too long' : 'too little room was left';
+      return [
+        gold(
+          `The conversation was made shorter (${printable(item.strategy)}): about ${item.tokensBefore} tokens became ${item.tokensAfter}, for ${why}`,
+        ),
+      ];
+    }
+    case 'limit':
+      return [red(`The limit ${printable(item.limit)} is reached.`)];
+    case 'tool-withdrawn':
+      return [gold(`The tool ${printable(item.tool)} was taken away: ${printable(item.why)}`)];
+    case 'tool-restored':
+      return [{ text: `The tool ${printable(item.tool)} is back.` }];
+    case 'hook':
+      return [{ text: `A hook at ${printable(item.point)} said: ${printable(item.verdict)}` }];
+    case 'injected':
+      return [
+        {
+          text:
+            item.messages === 1
+              ? 'A message came in from outside.'
+              : `${item.messages} messages came in from outside.`,
+        },
+      ];
+    case 'suspended':
+      return [gold(`It waits outside any process: ${suspensionText(item.reason)}${fromText(item.resumeAt)}`)];
+    case 'resumed': {
+      const after = item.afterMs === undefined ? '' : ` after ${duration(item.afterMs)}`;
+      return [gold(`It goes on${after}.`)];
+    }
+    default:
+      return recordWords(item);
+  }
+}
+
+type Word = Exclude<
+  Other,
+  {
+    readonly type:
+      | 'compaction'
+      | 'limit'
+      | 'tool-withdrawn'
+      | 'tool-restored'
+      | 'hook'
+      | 'injected'
+      | 'suspended'
+      | 'resumed';
+  }
+>;
+
+function recordWords(item: Word): readonly Words[] {
+  switch (item.type) {
+    case 'taken-over':
+      return [
+        gold(
+          item.crashes === 0
+            ? 'A person had it taken up again.'
+            : `Its process had vanished, and another one took it over (crash ${item.crashes}).`,
+        ),
+      ];
+    case 'parked':
+      return [red(`It was parked after ${item.crashes} crashes: no worker takes it up any more.`)];
+    case 'changed':
+      return [gold(`It was taken up with other code: ${item.differences.map(printable).join('; ')}`)];
+    case 'forked':
+      return [
+        { text: `Everything before is a copy of run ${printable(item.from)}, up to its event ${item.seq}.` },
+      ];
+    case 'imported':
+      return [{ text: `Everything before came out of a bundle of run ${printable(item.from)}.` }];
+    case 'cancelled':
+      return [{ text: `Somebody asked for its end: ${printable(item.reason)}` }];
+    case 'ended': {
+      const style: Style | undefined =
+        item.status === 'failed' || item.status === 'stopped' ? 'failure' : undefined;
+      const why = item.failure === undefined ? '' : `: ${failureText(item.failure)}`;
+      return [
+        { text: `The run ended: ${printable(item.status)}${why}`, ...(style === undefined ? {} : { style }) },
+      ];
+    }
+    case 'note':
+      return [{ text: printable(item.text) }];
+    default:
+      return unreachable(item);
+  }
+}
+
+function attemptWords(item: AttemptBody): readonly Words[] {
+  const { model, failure, durationMs, wasSent, gateMs, isProbe, attempt } = item;
+  const name = printable(model);
+  const nth = attempt === 1 ? '' : `, attempt ${attempt}`;
+  const held = gateMs >= 1 ? ` (held back ${duration(gateMs)} before)` : '';
+  const probe = isProbe ? ', the one that finds out whether it works again' : '';
+  if (failure !== undefined && !wasSent) return [red(`${name} was not asked${nth}: ${failureText(failure)}`)];
+  const used = usedText(item);
+  if (failure !== undefined)
+    return [
+      red(
+        `${name} failed after ${duration(durationMs)}${nth}${probe}${held}: ${failureText(failure)}${used}`,
+      ),
+    ];
+  const calls = item.calls.length === 0 ? '' : `, and called ${item.calls.map(printable).join(', ')}`;
+  const said = item.text === '' ? '' : `: “${quoted(item.text)}”`;
+  return [{ text: `${name} answered in ${duration(durationMs)}${nth}${probe}${held}${used}${calls}${said}` }];
+}
+
+function usedText({ inputTokens, outputTokens, costUsd }: AttemptBody): string {
+  const tokens = (inputTokens ?? 0) + (outputTokens ?? 0);
+  return [
+    ...(tokens === 0 ? [] : [`, ${tokens.toLocaleString('en-US')} tokens`]),
+    ...(costUsd === undefined || costUsd === 0 ? [] : [`, ${money(costUsd, 0)}`]),
+  ].join('');
+}
+
+function toolWords(item: ToolBody): readonly Words[] {
+  const { tool, input, end, durationMs, failure, attempt, answer, sandbox } = item;
+  const call = `${printable(tool)}${input === '' ? '' : ` ${quoted(input)}`}`;
+  const nth = attempt > 1 ? `, attempt ${attempt}` : '';
+  const place = sandbox === undefined ? '' : `, in the sandbox "${sandbox}"`;
+  const allowed = answer?.verdict === 'yes' ? `, allowed: ${printable(answer.reason)}` : '';
+  if (end === 'ok')
+    return [{ text: `${call} ok in ${duration(durationMs)}${nth}${place}${allowed}${resultText(item)}` }];
+  const why = failure === undefined ? resultText(item) : `: ${failureText(failure)}`;
+  const text = `${call} ${toolEnds[end]}${nth}${place}${allowed}${why}`;
+  return [end === 'retry' ? gold(text) : red(text)];
+}
+
+const toolEnds = {
+  failed: 'failed',
+  retry: 'asked for another try',
+  denied: 'was not run',
+  unknown: 'may have happened or not',
+} as const satisfies Record<Exclude<ToolBody['end'], 'ok'>, string>;
+
+function resultText({ text }: ToolBody): string {
+  return text === '' ? '' : `: “${quoted(text)}”`;
+}
+
+const maxQuote = 120;
+
+function quoted(text: string): string {
+  return printable(boundText(text, maxQuote));
+}
+
+/** The code and the words of whoever made it. */
+export function failureText({ code, message }: Failure): string {
+  return `${code}, ${printable(boundText(message, maxFailure)).replace(/\.$/, '')}`;
+}
+
+const maxFailure = 240;
+
+/** Who paused, for how long, and on whose behalf. */
+export function waitText({ delayMs, tookMs, askedBy, dueAtMs }: WaitBody): string {
+  const who =
+    askedBy === 'rerail' ? "Rerail's own pause, nobody named a time" : `as ${printable(askedBy)} asked`;
+  if (tookMs === undefined)
+    return `A wait of ${duration(delayMs)} began, until ${momentText(dueAtMs)} (${who})`;
+  return `Waited ${duration(tookMs)} (${who})`;
+}
+
+/** What was decided about a failure. */
+export const recoveryWords = {
+  retry: 'it is tried again',
+  splice: 'the answer is continued where it broke off',
+  'fall-back': 'the next model of the chain is asked',
+  nudge: 'the model is told to go on',
+  continue: 'the answer was cut off and is continued',
+  're-ask': 'the model is asked again, with what was wrong',
+  compact: 'the conversation is made shorter',
+  'tell-model': 'the model is told, and may do better',
+  'withdraw-tool': 'the tool is taken away',
+  verify: 'the tool looks whether it happened',
+  'ask-person': 'a person is asked',
+  salvage: 'one last turn without tools',
+  suspend: 'the run waits outside any process',
+  stop: 'the run is stopped',
+  fail: 'the run has failed',
+} as const satisfies Record<RecoveryName, string>;
+
+function decisionWords({ recovery, reason }: Extract<ReadItem, { type: 'decision' }>): Words {
+  const text = `Decided: ${recoveryWords[recovery]} (${printable(reason)})`;
+  return recovery === 'stop' || recovery === 'fail' ? red(text) : gold(text);
+}
+
+/** What a run waits for. */
+function suspensionText(reason: SuspendReason): string {
+  return suspensions[reason];
+}
+
+const suspensions = {
+  approval: 'for a yes or no from a person',
+  'in-doubt': 'for somebody to say whether a call happened',
+  'long-wait': 'for the time that the provider named',
+  credit: 'for credit at the provider',
+  credentials: 'for a key that the provider accepts',
+  storage: 'for a store that can be written',
+  released: 'for somebody to take it up',
+} as const satisfies Record<SuspendReason, string>;
+
+function fromText(resumeAt: number | undefined): string {
+  return resumeAt === undefined ? '' : `, not before ${momentText(resumeAt)}`;
+}
+
+/** A question, with the very call that it is about. */
+export function requestText(request: PersonRequest): string {
+  if (request.type === 'mend') return printable(request.why);
+  return `${callText(request.tool, request.input)} (${printable(request.why)})`;
+}
+
+/** A call as it would run. */
+function callText(tool: string, input: Json): string {
+  return `${printable(tool)} ${visible(boundText(JSON.stringify(redactJson(input)), maxCall))}`;
+}
+
+const maxCall = 2000;
+
+function foundText(found: string): string {
+  return { happened: 'it had', 'did-not-happen': 'it had not' }[found] ?? 'nobody can tell';
+}
+
+function gold(text: string): Words {
+  return { text, style: 'recovery' };
+}
+
+function red(text: string): Words {
+  return { text, style: 'failure' };
+}

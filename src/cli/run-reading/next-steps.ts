@@ -1,0 +1,130 @@
+import type { PersonRequest } from '../../agent/run-outcome.ts';
+import { printable } from '../../base/printable.ts';
+import { latest } from './run-reading.ts';
+import type { RunReading } from './run-reading.ts';
+import { momentText, shellWord } from './run-words.ts';
+
+/** Something that a person can do now: why, and the command that does it. */
+export interface NextStep {
+  readonly text: string;
+  /** The name of the command alone. */
+  readonly verb: string;
+  readonly command: string;
+}
+
+/** How commands are typed here. */
+export interface Typing {
+  /** `npx rerail`. */
+  readonly command: string;
+  /** ` --store runs.db`, or nothing. */
+  readonly storeFlag: string;
+  readonly nowMs: number;
+}
+
+/** What can be done about a run now, the best first. */
+export function nextSteps(reading: RunReading, typing: Typing): readonly NextStep[] {
+  const { row, trouble } = reading;
+  const say = speaker(row.runId, typing);
+  if (trouble !== undefined) {
+    const command = `${typing.command} doctor${typing.storeFlag}`;
+    return [{ text: 'look at the whole store', verb: 'doctor', command }];
+  }
+  switch (row.status) {
+    case 'running':
+      if (row.owner === undefined) return interruptedSteps(reading, say);
+      return [
+        say('see how far it is', 'show'),
+        say('end it; the process that carries it is told within 5 s', 'cancel'),
+      ];
+    case 'suspended':
+      return waitingSteps(reading, say, typing.nowMs);
+    case 'parked':
+      return parkedSteps(reading, say);
+    case 'failed':
+      return [
+        say('go on after the last finished turn, when the cause is mended', 'resume'),
+        say('read the whole report', 'explain'),
+      ];
+    case 'cancelled':
+      return [say('go on where it was ended', 'resume')];
+    case 'stopped':
+      return [
+        say('read how far it came; a stopped run is not resumed', 'explain'),
+        {
+          text: 'ask again, for less or with more room',
+          verb: 'run',
+          command: `${typing.command} run --help`,
+        },
+      ];
+    default:
+      return [say('see what it did', 'show')];
+  }
+}
+
+type Say = (text: string, verb: string, rest?: string) => NextStep;
+
+function speaker(runId: string, { command, storeFlag }: Typing): Say {
+  const name = shellWord(printable(runId));
+  return (text, verb, rest = '') => ({
+    text,
+    verb,
+    command: `${command} ${verb} ${name}${rest}${storeFlag}`,
+  });
+}
+
+/** Its process is gone. Where that one was asking a person, the question stands. */
+function interruptedSteps(reading: RunReading, say: Say): readonly NextStep[] {
+  const request = openQuestion(reading);
+  return request === undefined ? [say('go on where it was', 'resume')] : questionSteps(request, say);
+}
+
+function parkedSteps(reading: RunReading, say: Say): readonly NextStep[] {
+  const request = openQuestion(reading);
+  if (request !== undefined && request.type !== 'mend') return questionSteps(request, say);
+  const crashed = reading.row.crashes > 0;
+  return [
+    say('see what it did last', 'show', ' --events'),
+    say(crashed ? 'go on, when what ended its process is mended' : 'go on with it here', 'resume'),
+  ];
+}
+
+function waitingSteps(reading: RunReading, say: Say, nowMs: number): readonly NextStep[] {
+  if (hasAnswer(reading)) return [say('an answer is on record: go on with it', 'resume')];
+  const waiting = latest(reading.items, 'suspended');
+  // The process that asked may have had somebody to ask itself: then its record ends with the question.
+  const request = openQuestion(reading) ?? waiting?.request;
+  if (request !== undefined && request.type !== 'mend') {
+    if (request.type === 'approval' && request.expiresAt < nowMs)
+      return [say('its time is over, which is a no: go on without the call', 'reject')];
+    return questionSteps(request, say);
+  }
+  const from = waiting?.resumeAt;
+  const when = from !== undefined && from > nowMs ? `, from ${momentText(from)} on` : '';
+  const mended = request === undefined ? '' : ', when it is mended';
+  return [say(`go on${mended}${when}`, 'resume')];
+}
+
+function questionSteps(request: PersonRequest, say: Say): readonly NextStep[] {
+  if (request.type !== 'in-doubt') {
+    return [
+      say('let it be done, and go on', 'approve'),
+      say('forbid it, and go on', 'reject', ' --reason "…"'),
+    ];
+  }
+  return [
+    say('look outside whether it happened. If it did', 'resume', ' --answer happened'),
+    say('if it did not, it is done now', 'resume', ' --answer did-not-happen'),
+    say('if nobody can tell, the model is told so', 'resume', ' --answer unknown'),
+  ];
+}
+
+/** The question that stands open at the end of the record. */
+export function openQuestion({ items, phase }: RunReading): PersonRequest | undefined {
+  if (phase === 'suspended') return latest(items, 'suspended')?.request;
+  return phase === 'asking' ? latest(items, 'question')?.request : undefined;
+}
+
+/** Somebody has answered, and nobody has taken the answer yet. */
+export function hasAnswer({ pending }: RunReading): boolean {
+  return pending.some(({ name }) => name === 'resume');
+}

@@ -1,0 +1,103 @@
+import { createFailure } from '../../errors/failure.ts';
+import { RerailError } from '../../errors/rerail-error.ts';
+import type { Store } from '../../model/store.ts';
+import type { Given } from '../command-spec.ts';
+import type { CliIo } from '../io.ts';
+import { openExisting } from '../open-store.ts';
+import { settingFlagsOf } from '../shared-options.ts';
+import { usageError } from '../usage-error.ts';
+import { argumentText } from './given-text.ts';
+import type { FindOptions } from './find-run.ts';
+import { shellWord } from './run-words.ts';
+
+/** A store that is there already, and how to name it on the command line. */
+export interface OpenedStore {
+  readonly store: Store;
+  /** What a command must be given to look into the same store: ` --store runs.db`, or nothing. */
+  readonly flag: string;
+}
+
+/** The store that `--store` names, or the one of the settings. None is made. */
+async function openRunStore(flags: Given['flags'], io: CliIo): Promise<OpenedStore> {
+  const { file, flag } = await storeFileOf(flags, io);
+  return { store: flag === '' ? openOwn(file, io) : openExisting(file), flag };
+}
+
+/** The store of the settings is made with the first run. */
+export function openOwn(file: string, { command }: Pick<CliIo, 'command'>): Store {
+  try {
+    return openExisting(file);
+  } catch (error) {
+    if (!isNoStore(error)) throw error;
+    const message = `There is no run yet: the store "${file}" does not exist`;
+    const hint = `Begin one with ${command} run, or name another store: --store runs.db`;
+    const failure = createFailure('STORAGE_NOT_FOUND', {
+      origin: 'storage',
+      message,
+      hint,
+      context: { path: file },
+    });
+    throw RerailError.from(failure, { cause: error });
+  }
+}
+
+/** There is no such store, and never was one. */
+export function isNoStore(error: unknown): boolean {
+  return (
+    RerailError.isInstance(error) &&
+    error.failure.code === 'STORAGE_NOT_FOUND' &&
+    'path' in error.failure.context
+  );
+}
+
+/** Where the store lies, and how to name it on the command line. With `--store` no configuration is read. */
+export async function storeFileOf(
+  flags: Given['flags'],
+  io: CliIo,
+): Promise<{ readonly file: string; readonly flag: string }> {
+  const named = readStoreFlag(flags);
+  if (named !== undefined) return { file: named, flag: storeFlagOf(flags) };
+  const { loadSettings } = await import('../config/load-settings.ts');
+  // Which model would be asked is no matter here, so nobody looks for one.
+  const { storeFile } = await loadSettings(settingFlagsOf({ flags }), io, {
+    findLocal: () => Promise.resolve(undefined),
+  });
+  return { file: storeFile, flag: '' };
+}
+
+/** What `--store` says. */
+export function readStoreFlag({ store }: Given['flags']): string | undefined {
+  if (store === undefined) return undefined;
+  // A value that is an option itself is one that was forgotten.
+  if (typeof store === 'string' && store !== '' && !store.startsWith('--')) return store;
+  throw usageError({ message: '--store needs the path of a file', hint: 'Type: --store runs.db' });
+}
+
+/** Does something with the store and closes it, whatever happens. */
+export async function withRunStore<Result>(
+  { flags, io }: { readonly flags: Given['flags']; readonly io: CliIo },
+  work: (opened: OpenedStore) => Promise<Result>,
+): Promise<Result> {
+  const opened = await openRunStore(flags, io);
+  try {
+    return await work(opened);
+  } finally {
+    await opened.store.close();
+  }
+}
+
+/** How a person can be told what to type. */
+export function findOptionsOf(io: CliIo, flags: Given['flags']): FindOptions {
+  return { command: io.command, storeFlag: storeFlagOf(flags), nowMs: io.now() };
+}
+
+/** The first argument, which names a run. */
+export function readRunArgument(given: Given): string {
+  return argumentText(given, 0) ?? '';
+}
+
+/** How to name the same store again. */
+export function storeFlagOf(flags: Given['flags']): string {
+  const named = readStoreFlag(flags);
+  return named === undefined ? '' : ` --store ${shellWord(named)}`;
+}

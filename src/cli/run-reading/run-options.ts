@@ -1,0 +1,22 @@
+import type { ArgumentSpec } from '../command-spec.ts';
+
+/** What several commands about runs have in common. Data only: it is loaded with every help. */
+export const runArgument: ArgumentSpec = {
+  usage: '<run>',
+  text: 'The id of the run, or the first letters of it',
+};
+
+/** Exit codes of every command that names a run. */
+export const findExitCodes = [
+  { code: 2, means: 'the id fits several runs, or what was typed makes no sense for this run' },
+  { code: 30, means: 'there is no such run, the store cannot be read, or another process carries the run' },
+] as const;
+
+/** Exit codes of every command that goes on with a run: by what it comes to. */
+export const goOnExitCodes = [
+  ...findExitCodes,
+  { code: 21, means: 'the run was stopped by a limit' },
+  { code: 22, means: 'the run was stopped by a rule or a person, or belongs to another workspace' },
+  { code: 23, means: 'the run waits: for an answer, for a person who mends something, or for its time' },
+  { code: 130, means: 'the run was cancelled' },
+] as const;

@@ -1,0 +1,122 @@
+import { printable } from '../../base/printable.ts';
+import { redact } from '../../base/redact.ts';
+import type { RunRow } from '../../model/store.ts';
+import type { Screen } from '../layout.ts';
+import { displayWidth } from '../wrap.ts';
+import { agoText, statusWords } from './run-words.ts';
+
+export interface TableOptions {
+  /** What to show of each id. */
+  readonly ids: ReadonlyMap<string, string>;
+  readonly screen: Screen;
+  readonly nowMs: number;
+}
+
+/** Below this, a run takes two lines. */
+const leastWidth = 72;
+const gap = '  ';
+
+/** A table that fits the screen: one line for each run, two where it is narrow. */
+export function layoutRuns(runs: readonly RunRow[], options: TableOptions): readonly string[] {
+  const cells = runs.map((row) => cellsOf(row, options));
+  return options.screen.width < leastWidth ? narrow(cells, options) : wide(cells, options);
+}
+
+interface Cells {
+  readonly id: string;
+  readonly when: string;
+  readonly status: ReturnType<typeof statusWords>;
+  readonly turns: string;
+  readonly cost: string;
+  readonly words: string;
+}
+
+function cellsOf(row: RunRow, { ids, nowMs }: TableOptions): Cells {
+  const { runId, createdAtMs, turns, costUsd, text } = row;
+  return {
+    id: printable(ids.get(runId) ?? runId),
+    when: agoText(createdAtMs, nowMs),
+    status: statusWords(row),
+    turns: turns === 0 ? '-' : String(turns),
+    cost: costUsd === undefined || costUsd === 0 ? '-' : `$${costUsd.toFixed(4)}`,
+    words: printable(redact(text.slice(0, maxLooked)).trim().split('\n', 1)[0] ?? ''),
+  };
+}
+
+/** The first words of what was asked are all that there is room for; what was answered follows on another line. */
+const maxLooked = 600;
+const maxStatus = 30;
+
+function wide(cells: readonly Cells[], { screen }: TableOptions): readonly string[] {
+  const heads = { id: 'run', when: 'began', status: 'status', turns: 'turns', cost: 'cost' };
+  const widthOf = (read: (cell: Cells) => string, head: string): number =>
+    Math.max(head.length, ...cells.map((cell) => displayWidth(read(cell))));
+  const widths = {
+    id: Math.min(
+      maxId,
+      widthOf(({ id }) => id, heads.id),
+    ),
+    when: widthOf(({ when }) => when, heads.when),
+    status: Math.min(
+      maxStatus,
+      widthOf(({ status }) => status.text, heads.status),
+    ),
+    turns: heads.turns.length,
+    cost: widthOf(({ cost }) => cost, heads.cost),
+  };
+  const used = Object.values(widths).reduce((sum, width) => sum + width + gap.length, 0);
+  const room = Math.max(8, screen.width - used);
+  const head = [
+    heads.id.padEnd(widths.id),
+    heads.when.padEnd(widths.when),
+    heads.status.padEnd(widths.status),
+    heads.turns.padStart(widths.turns),
+    heads.cost.padStart(widths.cost),
+    'asked',
+  ].join(gap);
+  const lines = cells.map(({ id, when, status, turns, cost, words }) => {
+    const said = fit(status.text, widths.status);
+    return [
+      fit(id, widths.id),
+      fit(when, widths.when),
+      status.style === undefined ? said : screen.paint(status.style, said),
+      turns.padStart(widths.turns),
+      cost.padStart(widths.cost),
+      fit(words, room).trimEnd(),
+    ]
+      .join(gap)
+      .trimEnd();
+  });
+  return [screen.paint('label', head), ...lines];
+}
+
+const maxId = 24;
+
+function narrow(cells: readonly Cells[], { screen }: TableOptions): readonly string[] {
+  const { width, paint } = screen;
+  return cells.flatMap(({ id, when, status, words }) => {
+    const { text, style } = status;
+    const shownId = fit(id, Math.min(displayWidth(id), maxId)).trimEnd();
+    const said = fit(text, Math.max(8, width - displayWidth(shownId) - gap.length)).trimEnd();
+    const about = fit(`${when}: ${words}`, width - gap.length).trimEnd();
+    return [
+      `${shownId}${gap}${style === undefined ? said : paint(style, said)}`,
+      `${gap}${paint('label', about)}`,
+    ];
+  });
+}
+
+/** Exactly so many columns: cut with a sign, or filled with blanks. */
+function fit(text: string, width: number): string {
+  const columns = displayWidth(text);
+  if (columns <= width) return text + ' '.repeat(width - columns);
+  let kept = '';
+  let taken = 0;
+  for (const character of text) {
+    const more = displayWidth(character);
+    if (taken + more > width - 1) break;
+    kept += character;
+    taken += more;
+  }
+  return `${kept}…${' '.repeat(width - taken - 1)}`;
+}

@@ -1,0 +1,240 @@
+import { explainEnd, explainFailure } from '../../agent/report-words.ts';
+import type { ReportFacts } from '../../agent/report-facts.ts';
+import type { RunOutcome } from '../../agent/run-outcome.ts';
+import { printable } from '../../base/printable.ts';
+import { failureText, requestText } from './item-words.ts';
+import { hasAnswer, openQuestion } from './next-steps.ts';
+import { latest } from './run-reading.ts';
+import type { RunReading } from './run-reading.ts';
+import { agoText, momentText, untilText } from './run-words.ts';
+import { modelPoints, retryPoints } from './why-attempts.ts';
+
+/** What can be asked about a run. */
+export const whyTopics = ['retried', 'model', 'stopped', 'waiting'] as const;
+export type WhyTopic = (typeof whyTopics)[number];
+
+/** One thing that is known, and the events that it rests on. */
+export interface WhyPoint {
+  readonly text: string;
+  /** Empty only for what the list of runs says and no event does. */
+  readonly seqs: readonly number[];
+}
+
+/** The answer to one question. */
+export interface WhyAnswer {
+  readonly topic: WhyTopic;
+  readonly points: readonly WhyPoint[];
+}
+
+/** Answers what was asked, or all that applies. */
+export function whyAnswers(
+  reading: RunReading,
+  { topic, nowMs }: { readonly topic?: WhyTopic | undefined; readonly nowMs: number },
+): readonly WhyAnswer[] {
+  const answers: readonly WhyAnswer[] = [
+    { topic: 'stopped', points: inOrder(stoppedPoints(reading, nowMs)) },
+    { topic: 'waiting', points: inOrder(waitingPoints(reading, nowMs)) },
+    { topic: 'retried', points: inOrder(retryPoints(reading)) },
+    { topic: 'model', points: inOrder(modelPoints(reading)) },
+  ];
+  if (topic === undefined) return answers.filter(({ points }) => points.length > 0);
+  const found = answers.filter((answer) => answer.topic === topic);
+  return found.map((answer) =>
+    answer.points.length > 0 ? answer : { topic, points: [nothing(topic, reading)] },
+  );
+}
+
+/** Each event once, ascending. */
+function inOrder(points: readonly WhyPoint[]): readonly WhyPoint[] {
+  return points.map(({ text, seqs }) => ({
+    text,
+    seqs: [...new Set(seqs)].toSorted((one, other) => one - other),
+  }));
+}
+
+const nothings = {
+  retried: 'Nothing was tried again: whatever was asked was answered the first time, or given up at once.',
+  model: 'No model was asked.',
+  stopped: 'It has not stopped.',
+  waiting: 'It waits for nobody.',
+} as const satisfies Record<WhyTopic, string>;
+
+function nothing(topic: WhyTopic, { events }: RunReading): WhyPoint {
+  return { text: nothings[topic], seqs: events.map(({ seq }) => seq) };
+}
+
+/** Why it does not go on, whether or not it could. */
+function stoppedPoints(reading: RunReading, nowMs: number): readonly WhyPoint[] {
+  const { row, outcome, trouble, events } = reading;
+  const last = events.at(-1);
+  const damage: readonly WhyPoint[] =
+    trouble === undefined
+      ? []
+      : [
+          {
+            text: `From here on its record cannot be read: ${failureText(trouble)}. What comes before it can be trusted.`,
+            seqs: last === undefined ? [] : [last.seq],
+          },
+        ];
+  const wish = wishPoints(reading, nowMs);
+  if (row.status === 'suspended') return [...wish, ...damage];
+  if (row.status === 'running') return [...runningPoints(reading, nowMs), ...wish, ...damage];
+  if (row.status === 'parked') {
+    const parked = latest(reading.items, 'parked') ?? latest(reading.items, 'imported');
+    return [
+      { text: `${printable(row.reason ?? 'It is parked').replace(/\.$/, '')}.`, seqs: parked?.seqs ?? [] },
+      ...damage,
+    ];
+  }
+  return [...endPoints(reading, outcome), ...damage];
+}
+
+function runningPoints({ row, items, events, phase }: RunReading, nowMs: number): readonly WhyPoint[] {
+  const last = events.at(-1);
+  const seqs = last === undefined ? [] : [last.seq];
+  if (row.owner !== undefined) {
+    const { id, untilMs } = row.owner;
+    return [
+      {
+        text: `It has not stopped: the process ${printable(id)} carries it, until ${momentText(untilMs)} at least.`,
+        seqs,
+      },
+    ];
+  }
+  const fork = last?.type === 'forked' ? latest(items, 'forked') : undefined;
+  if (fork !== undefined) {
+    const of = `a copy of run ${printable(fork.from)} up to its event ${fork.seq}`;
+    return [{ text: `It is ${of}, and nobody has taken it up yet.`, seqs: fork.seqs }];
+  }
+  const when = last === undefined ? '' : ` Its last event came ${agoText(last.atMs, nowMs)}.`;
+  const crashes = latest(items, 'taken-over');
+  const before =
+    crashes === undefined || crashes.crashes === 0
+      ? ''
+      : ` That had happened before: crash ${crashes.crashes}.`;
+  return [
+    {
+      text: `Nobody carries it: its process ended or let go of it ${doing[phase] ?? 'in the middle'}.${when} Nothing that is on record is lost.${before}`,
+      seqs: [...(crashes?.seqs ?? []), ...seqs],
+    },
+  ];
+}
+
+/** A wish that nobody has obeyed yet. */
+function wishPoints({ pending, events }: RunReading, nowMs: number): readonly WhyPoint[] {
+  const wish = pending.find(({ name }) => name === 'cancel');
+  if (wish === undefined) return [];
+  const last = events.at(-1);
+  const text = `Somebody asked for its end ${agoText(wish.atMs, nowMs)}: whoever carries it, or takes it up next, obeys.`;
+  return [{ text, seqs: last === undefined ? [] : [last.seq] }];
+}
+
+const doing: Readonly<Record<string, string>> = {
+  beginning: 'before it had begun',
+  'calling-model': 'while a model was asked',
+  waiting: 'during a wait between attempts',
+  'running-tools': 'while tools were at work',
+  'waiting-for-tools': 'during a wait before a tool',
+  asking: 'while a person was asked',
+};
+
+function endPoints({ items, turns }: RunReading, outcome: RunOutcome | undefined): readonly WhyPoint[] {
+  const end = latest(items, 'ended');
+  const seqs = end?.seqs ?? [];
+  const many = turns === 1 ? '1 turn' : `${turns} turns`;
+  if (outcome?.type === 'completed')
+    return [{ text: `It did not stop early: it completed after ${many}.`, seqs }];
+  if (outcome?.type === 'cancelled') {
+    const wish = latest(items, 'cancelled');
+    const why = wish === undefined ? 'the process that carried it was told to' : printable(wish.reason);
+    return [
+      { text: `Somebody asked for its end after ${many}: ${why}.`, seqs: [...(wish?.seqs ?? []), ...seqs] },
+    ];
+  }
+  const failure =
+    end?.failure ?? (outcome !== undefined && 'failure' in outcome ? outcome.failure : undefined);
+  const decision = items.findLast(
+    (item) => item.type === 'decision' && (item.recovery === 'fail' || item.recovery === 'stop'),
+  );
+  const limit = latest(items, 'limit');
+  const because =
+    decision?.type === 'decision'
+      ? [{ text: `What decided it: ${printable(decision.reason)}.`, seqs: decision.seqs }]
+      : [];
+  if (outcome?.type === 'stopped') {
+    const ended = { type: 'stopped', reason: outcome.reason, failure } as const;
+    // Of the facts it reads nothing but how it ended.
+    const { what } = explainEnd({ ended } as unknown as ReportFacts);
+    const bound = limit === undefined ? '' : ` (the limit ${printable(limit.limit)})`;
+    const text = `It was stopped after ${many}: ${outcome.reason}${bound}. ${what}`;
+    return [{ text, seqs: [...(limit?.seqs ?? []), ...seqs] }, ...because];
+  }
+  if (failure === undefined) return [];
+  const { what, next } = explainFailure(failure);
+  return [{ text: `It failed after ${many}: ${failure.code}. ${what} ${next}`, seqs }, ...because];
+}
+
+/** What has to happen first, and by when. */
+function waitingPoints(reading: RunReading, nowMs: number): readonly WhyPoint[] {
+  const { row, items, pending } = reading;
+  if (row.owner === undefined && (row.status === 'running' || row.status === 'parked'))
+    return openPoints(reading);
+  if (row.status !== 'suspended') return [];
+  const waiting = latest(items, 'suspended') ?? latest(items, 'question');
+  if (waiting === undefined) return [];
+  const { seqs } = waiting;
+  const answered = pending.find(({ name }) => name === 'resume');
+  if (hasAnswer(reading) && answered !== undefined)
+    return [
+      {
+        text: `It was answered ${agoText(answered.atMs, nowMs)}, and nobody has taken the answer yet.`,
+        seqs,
+      },
+    ];
+  const request = openQuestion(reading) ?? waiting.request;
+  const resumeAt = 'resumeAt' in waiting ? waiting.resumeAt : undefined;
+  if (request !== undefined && request.type !== 'mend') return questionPoints(reading, nowMs);
+  const why = request === undefined ? '' : ` ${printable(request.why)}`;
+  if (resumeAt !== undefined) {
+    const decision = latest(items, 'decision');
+    const code = decision === undefined ? '' : ` (${decision.failure.code}; ${printable(decision.reason)})`;
+    const passed = resumeAt <= nowMs ? ' That time has come: somebody must take it up.' : '';
+    return [
+      {
+        text: `It waits until ${momentText(resumeAt)}, ${untilText(resumeAt, nowMs)}: the provider asked not to be called before${code}.${passed}`,
+        seqs,
+      },
+    ];
+  }
+  const reason = 'reason' in waiting ? ` ${waiting.reason}.` : '';
+  return [{ text: `It waits for somebody to mend this:${why === '' ? reason : why}`, seqs }];
+}
+
+function openPoints(reading: RunReading): readonly WhyPoint[] {
+  const request = openQuestion(reading);
+  const question = latest(reading.items, 'question');
+  if (request === undefined || request.type === 'mend' || question === undefined) return [];
+  return [
+    {
+      text: `A person was being asked, and the question still stands: ${requestText(request)}.`,
+      seqs: question.seqs,
+    },
+  ];
+}
+
+function questionPoints(reading: RunReading, nowMs: number): readonly WhyPoint[] {
+  const request = openQuestion(reading);
+  if (request === undefined || request.type === 'mend') return [];
+  const { items } = reading;
+  const seqs = [latest(items, 'question'), latest(items, 'suspended')].flatMap((item) => item?.seqs ?? []);
+  if (request.type === 'in-doubt') {
+    const asked = `It waits for somebody to say whether this happened: ${requestText(request)}. It is not done again by itself, for it may have been done.`;
+    return [{ text: asked, seqs }];
+  }
+  const { expiresAt } = request;
+  const end =
+    expiresAt > nowMs
+      ? `Without an answer by ${momentText(expiresAt)} (${untilText(expiresAt, nowMs)}) it is a no.`
+      : `Its time was over at ${momentText(expiresAt)}: an answer now is a no.`;
+  return [{ text: `It waits for a yes or no to this: ${requestText(request)}. ${end}`, seqs }];
+}

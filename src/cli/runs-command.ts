@@ -1,0 +1,115 @@
+import { printableJson } from '../base/printable.ts';
+import { redactJson } from '../base/redact.ts';
+import type { Json } from '../base/json.ts';
+import type { RunQuery, RunRow, Store } from '../model/store.ts';
+import type { CommandRun, Given } from './command-spec.ts';
+import type { CliIo } from './io.ts';
+import { createScreen } from './layout.ts';
+import { shortIdsOf } from './run-reading/find-run.ts';
+import { flagTexts } from './run-reading/given-text.ts';
+import { isNoStore, withRunStore } from './run-reading/open-run-store.ts';
+import { layoutRuns } from './run-reading/runs-table.ts';
+import { readRunQuery } from './run-reading/runs-query.ts';
+import { shellWord, statusWords } from './run-reading/run-words.ts';
+import { wrap } from './wrap.ts';
+
+/** Lists runs: what they are doing or came to, in words. */
+export const runRuns: CommandRun = async (given, io) => {
+  try {
+    return await listRuns(given, io);
+  } catch (error) {
+    // Whoever has begun no run yet has a list of none.
+    if (!isNoStore(error) || given.flags['store'] !== undefined) throw error;
+    if (given.flags['json'] === true) printJson([], undefined, io);
+    else io.stdout.write(`There is no run yet. Begin one: ${io.command} run "…"\n`);
+    return 0;
+  }
+};
+
+function listRuns(given: Given, io: CliIo): Promise<number> {
+  return withRunStore({ flags: given.flags, io }, async ({ store, flag }) => {
+    const query = readRunQuery(given.flags, io.now());
+    const { runs, next } = await readPages(store, query, given.flags['all'] === true);
+    if (given.flags['json'] === true) printJson(runs, next, io);
+    else await printTable({ store, runs, next, storeFlag: flag }, given, io);
+    return 0;
+  });
+}
+
+/** More than anybody reads, and not all that a store can hold. */
+const maxRuns = 10_000;
+const pageRuns = 1000;
+
+interface Listed {
+  readonly runs: readonly RunRow[];
+  readonly next: string | undefined;
+}
+
+async function readPages(store: Store, query: RunQuery, isAll: boolean): Promise<Listed> {
+  if (!isAll) {
+    const { runs, next } = await store.runs.list(query);
+    return { runs, next };
+  }
+  const runs: RunRow[] = [];
+  let { cursor } = query;
+  while (runs.length < maxRuns) {
+    const page = await store.runs.list({
+      ...query,
+      limit: pageRuns,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    runs.push(...page.runs);
+    cursor = page.next;
+    if (cursor === undefined) break;
+  }
+  return { runs, next: cursor };
+}
+
+function printJson(runs: readonly RunRow[], next: string | undefined, io: CliIo): void {
+  const line = (value: object): void => void io.stdout.write(`${printableJson(value)}\n`);
+  for (const row of runs) {
+    const run = redactJson(row as unknown as Json); // A row is JSON.
+    line({ type: 'run', words: statusWords(row).text, run });
+  }
+  line({ type: 'end', runs: runs.length, ...(next === undefined ? {} : { next }) });
+}
+
+interface Table extends Listed {
+  readonly store: Store;
+  readonly storeFlag: string;
+}
+
+async function printTable({ store, runs, next, storeFlag }: Table, given: Given, io: CliIo): Promise<void> {
+  const screen = createScreen(io);
+  const write = (lines: readonly string[]): void =>
+    void io.stdout.write(lines.map((line) => `${line}\n`).join(''));
+  const [first] = runs;
+  if (first === undefined) {
+    const isFiltered = Object.keys(given.flags).some((name) => name !== 'store');
+    const says = isFiltered ? `No run in ${store.name} fits that.` : `There is no run in ${store.name} yet.`;
+    write(wrap(says, screen.width));
+    if (isFiltered) write([`All of them: ${io.command} runs${storeFlag}`]);
+    return;
+  }
+  const ids = await shortIdsOf(store, runs);
+  write(layoutRuns(runs, { ids, screen, nowMs: io.now() }));
+  const urgent = runs.find(
+    ({ status, owner }) =>
+      status === 'suspended' || status === 'failed' || (status === 'running' && owner === undefined),
+  );
+  const about = urgent ?? first;
+  const id = shellWord(ids.get(about.runId) ?? about.runId);
+  const verb = urgent === undefined ? 'show' : 'why';
+  write(['', `Next: ${io.command} ${verb} ${id}${storeFlag}`]);
+  if (next !== undefined)
+    write([`More: ${io.command} runs${filterText(given.flags)} --page ${shellWord(next)}${storeFlag}`]);
+}
+
+const filters = ['status', 'code', 'tool', 'text', 'since', 'limit'] as const;
+
+/** The same filters again, for the next page. */
+function filterText(flags: Given['flags']): string {
+  return filters
+    .flatMap((name) => flagTexts(flags, name).map((value) => ` --${name} ${shellWord(value)}`))
+    .join('');
+}

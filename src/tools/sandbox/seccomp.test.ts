@@ -1,0 +1,102 @@
+import { expect, it } from 'vitest';
+import { seccompFilter } from './seccomp.ts';
+import type { Sockets } from './seccomp.ts';
+
+interface Call {
+  readonly audit: number;
+  readonly number: number;
+  readonly words: readonly number[];
+}
+
+const allowed = 0x7fff_0000;
+const refused = (errno: number): number => 0x0005_0000 | errno;
+
+/** Does what the kernel does with a filter. */
+function ask(filter: Uint8Array, { audit, number, words }: Call): number {
+  const shown = new DataView(new ArrayBuffer(64));
+  shown.setUint32(0, number, true);
+  shown.setUint32(4, audit, true);
+  for (const [index, word] of words.entries()) shown.setUint32(16 + 8 * index, word, true);
+  const code = new DataView(filter.buffer);
+  let loaded = 0;
+  for (let at = 0; at < filter.length / 8; at += 1) {
+    const value = code.getUint32(at * 8 + 4, true);
+    const jump = (isSo: boolean): number => code.getUint8(at * 8 + (isSo ? 2 : 3));
+    const operation = code.getUint16(at * 8, true);
+    if (operation === 0x06) return value;
+    if (operation === 0x20) loaded = shown.getUint32(value, true);
+    if (operation === 0x54) loaded = (loaded & value) >>> 0;
+    if (operation === 0x15) at += jump(loaded === value);
+    if (operation === 0x35) at += jump(loaded >= value);
+    if (operation === 0x45) at += jump((loaded & value) !== 0);
+  }
+  throw new Error('The filter ended without a word');
+}
+
+const x64 = { arch: 'x64', audit: 0xc000_003e };
+const arm64 = { arch: 'arm64', audit: 0xc000_00b7 };
+
+it.each([
+  { what: 'chmod u+s', ...x64, number: 90, words: [0, 0o4755], answer: refused(1) },
+  { what: 'fchmodat g+s', ...arm64, number: 53, words: [0, 0, 0o2755], answer: refused(1) },
+  {
+    what: 'openat that makes with u+s',
+    ...x64,
+    number: 257,
+    words: [0, 0, 0x41, 0o4755],
+    answer: refused(1),
+  },
+  { what: 'openat2', ...arm64, number: 437, words: [], answer: refused(38) },
+  { what: 'unshare of users', ...x64, number: 272, words: [0x1000_0000], answer: refused(1) },
+  { what: 'clone of users', ...arm64, number: 220, words: [0x1000_0011], answer: refused(1) },
+  { what: 'io_uring_setup', ...x64, number: 425, words: [1], answer: refused(38) },
+  { what: 'TIOCSTI', ...arm64, number: 29, words: [0, 0x5412], answer: refused(1) },
+  { what: 'mount', ...x64, number: 165, words: [], answer: refused(1) },
+  { what: 'a call of 32 bits', ...x64, audit: 0x4000_0003, number: 90, words: [], answer: refused(38) },
+  {
+    what: 'a call of the other convention',
+    ...x64,
+    number: 0x4000_0000 + 90,
+    words: [],
+    answer: refused(38),
+  },
+  { what: 'chmod +x', ...x64, number: 90, words: [0, 0o755], answer: allowed },
+  {
+    what: 'openat that reads, with anything in the mode',
+    ...x64,
+    number: 257,
+    words: [0, 0, 0, 0o7777],
+    answer: allowed,
+  },
+  { what: 'fork', ...x64, number: 56, words: [0x11], answer: allowed },
+  { what: 'another ioctl', ...arm64, number: 29, words: [0, 0x5413], answer: allowed },
+  { what: 'read', ...x64, number: 0, words: [], answer: allowed },
+])('$what on $arch is answered as it should be', ({ arch, audit, number, words, answer }) => {
+  const filter = seccompFilter(arch, 'namespaced') ?? new Uint8Array();
+  expect(ask(filter, { audit, number, words })).toBe(answer);
+});
+
+const tcp = { what: 'TCP', words: [2, 0x8_0001, 6] };
+const anyStream = { what: 'a stream of IPv6', words: [10, 1, 0] };
+const multipath = { what: 'multipath TCP', words: [2, 1, 262] };
+const udp = { what: 'UDP', words: [2, 0x8_0002, 0] };
+const unix = { what: 'Unix', words: [1, 1, 0] };
+const machine = { what: 'the host of a virtual machine', words: [40, 1, 0] };
+
+it.each<{ what: string; words: readonly number[]; sockets: Sockets; answer: number }>([
+  ...[udp, unix, multipath, machine].map((row) => ({ ...row, sockets: 'tcp' as const, answer: refused(1) })),
+  ...[tcp, anyStream].map((row) => ({ ...row, sockets: 'tcp' as const, answer: allowed })),
+  { ...machine, sockets: 'namespaced', answer: refused(1) },
+  ...[tcp, anyStream, multipath, udp, unix].map((row) => ({
+    ...row,
+    sockets: 'namespaced' as const,
+    answer: allowed,
+  })),
+])('a socket for $what, where $sockets are allowed', ({ words, sockets, answer }) => {
+  const filter = seccompFilter('x64', sockets) ?? new Uint8Array();
+  expect(ask(filter, { audit: x64.audit, number: 41, words })).toBe(answer);
+});
+
+it('there is none for a processor whose numbers are not known', () => {
+  expect(seccompFilter('s390x', 'tcp')).toBeUndefined();
+});

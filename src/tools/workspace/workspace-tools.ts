@@ -1,0 +1,43 @@
+import type { Tool } from '../../model/tool.ts';
+import { editFileTool } from './edit-file.ts';
+import { fetchTool } from './fetch-page.ts';
+import type { FetchOptions } from './fetch-page.ts';
+import { findFilesTool } from './find-files.ts';
+import { listFilesTool } from './list-files.ts';
+import { readFileTool } from './read-file.ts';
+import { searchFilesTool } from './search-files.ts';
+import { shellTool } from './shell.ts';
+import type { ShellOptions } from './shell.ts';
+import type { Workspace } from './workspace.ts';
+import { writeFileTool } from './write-file.ts';
+
+/** Which tools, and how. */
+export interface WorkspaceToolsOptions {
+  /** `false`: no commands are run. */
+  readonly shell?: ShellOptions | false;
+  /** `false`: nothing is fetched. */
+  readonly fetch?: FetchOptions | false;
+}
+
+/**
+ * Everything that an agent needs to work in a folder: read, write, edit, list, find, search, run commands and fetch pages.
+ *
+ * @example
+ * const workspace = await openWorkspace('.');
+ * const agent = createAgent({ model, tools: workspaceTools(workspace) });
+ */
+export function workspaceTools(
+  workspace: Workspace,
+  { shell = {}, fetch = {} }: WorkspaceToolsOptions = {},
+): readonly Tool[] {
+  return [
+    readFileTool(workspace),
+    writeFileTool(workspace),
+    editFileTool(workspace),
+    listFilesTool(workspace),
+    findFilesTool(workspace),
+    searchFilesTool(workspace),
+    ...(shell === false ? [] : [shellTool(workspace, shell)]),
+    ...(fetch === false ? [] : [fetchTool(fetch)]),
+  ];
+}

@@ -1,0 +1,367 @@
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { approveWith } from '../../src/cli/approve-command.ts';
+import { cancelWith } from '../../src/cli/cancel-command.ts';
+import type { Given } from '../../src/cli/command-spec.ts';
+import type { CliIo, Terminal } from '../../src/cli/io.ts';
+import { rejectWith } from '../../src/cli/reject-command.ts';
+import { resumeWith } from '../../src/cli/resume-command.ts';
+import type { AgentSeam } from '../../src/cli/run-reading/agent-seam.ts';
+import { readRun } from '../../src/cli/run-reading/read-run.ts';
+import { createFailure, RerailError } from '../../src/index.ts';
+import { sqlite } from '../../src/storage/sqlite/sqlite.ts';
+import { laterMs, perform } from './fake-io.ts';
+import type { Done } from './fake-io.ts';
+import { fakeSeam } from './fake-seam.ts';
+import type { SeamOptions } from './fake-seam.ts';
+import { abandon, call, hang, openStories, pay, startMs, tellStories } from './run-stories.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'rerail-resume-'));
+const original = path.join(folder, 'told.db');
+let copies = 0;
+
+beforeAll(() => tellStories(original), 60_000);
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A store of its own for each test. */
+function copy(): string {
+  copies += 1;
+  const file = path.join(folder, `copy-${copies}.db`);
+  for (const end of ['', '-wal', '-heads'].filter((one) => existsSync(`${original}${one}`)))
+    cpSync(`${original}${end}`, `${file}${end}`);
+  return file;
+}
+
+type With = (seam: AgentSeam, given: Given, io: CliIo) => Promise<number>;
+
+interface Typed extends Partial<SeamOptions> {
+  readonly flags?: Given['flags'];
+  readonly world?: Partial<CliIo>;
+}
+
+function type(
+  command: With,
+  run: string,
+  { flags = {}, world = {}, file = copy(), ...rest }: Typed = {},
+): Promise<Done> {
+  const seam = fakeSeam({ file, ...rest });
+  return perform((given, io) => command(seam, given, io), { args: [run], flags }, world);
+}
+
+async function statusOf(file: string, runId: string): Promise<string | undefined> {
+  const store = sqlite(file);
+  const row = await store.runs.find(runId);
+  await store.close();
+  return row?.status;
+}
+
+async function phaseOf(file: string, runId: string): Promise<string | undefined> {
+  const store = sqlite(file);
+  const found = await store.runs.find(runId);
+  const reading = found === undefined ? undefined : await readRun(store, runId);
+  await store.close();
+  return reading?.phase;
+}
+
+describe('a run that cannot be gone on with', () => {
+  it.each([
+    {
+      what: 'one that is not there',
+      command: resumeWith,
+      run: 'nobody',
+      exitCode: 30,
+      says: /There is no run "nobody".+\(STORAGE_NOT_FOUND\)/,
+    },
+    {
+      what: 'letters that fit several',
+      command: resumeWith,
+      run: 'in',
+      exitCode: 2,
+      says: /Several runs begin with "in"/,
+    },
+    {
+      what: 'one that completed',
+      command: resumeWith,
+      run: 'retried',
+      exitCode: 2,
+      says: /The run "retried" has ended \(completed, 1 h ago\): nothing was done.+rerail show retried \(INVALID_STATE\)/,
+    },
+    {
+      what: 'one that was stopped',
+      command: resumeWith,
+      run: 'stopped',
+      exitCode: 2,
+      says: /has ended \(stopped: turns/,
+    },
+    {
+      what: 'a yes to one that completed',
+      command: approveWith,
+      run: 'retried',
+      exitCode: 2,
+      says: /has ended \(completed/,
+    },
+    {
+      what: 'a yes to one that asks nothing',
+      command: approveWith,
+      run: 'failed',
+      exitCode: 2,
+      says: /asks for no yes or no\. See what it does: rerail why failed/,
+    },
+    {
+      what: 'a yes to a call in doubt',
+      command: approveWith,
+      run: 'in-doubt',
+      exitCode: 2,
+      says: /asks whether a call of "hang" happened, not whether it may.+--answer happened/,
+    },
+    {
+      what: 'a no to a call in doubt',
+      command: rejectWith,
+      run: 'in-doubt',
+      exitCode: 2,
+      says: /not whether it may/,
+    },
+    {
+      what: 'the end of one that completed',
+      command: cancelWith,
+      run: 'retried',
+      exitCode: 2,
+      says: /has ended \(completed/,
+    },
+  ])('is refused: $what', async ({ command, run, exitCode, says }) => {
+    const done = await type(command, run);
+    expect(done.err).toMatch(says);
+    expect({ exitCode: done.exitCode, out: done.out }).toEqual({ exitCode, out: '' });
+  });
+
+  it('is refused with an answer to a question that nobody asks', async () => {
+    const done = await type(resumeWith, 'failed', { flags: { answer: 'yes' } });
+    expect(done.err).toMatch(/The run "failed" asks nothing that could be answered\. Leave --answer out/);
+    expect(done.exitCode).toBe(2);
+  });
+
+  it.each([
+    { what: 'resume', command: resumeWith },
+    { what: 'approve', command: approveWith },
+  ])('is refused while another process carries it: $what says who and until when', async ({ command }) => {
+    const file = copy();
+    const store = sqlite(file);
+    const claimed = await store.runs.claim('to-approve', { id: 'somebody-else', leaseMs: 3_600_000 });
+    expect(claimed.type).toBe('claimed');
+    const done = await type(command, 'to-approve', { file });
+    await store.close();
+    expect(done.err).toMatch(
+      /carried by another process \(somebody-else\), until \d{4}-.+ UTC at least.+rerail cancel to-approve \(STORAGE_LOCKED\)/,
+    );
+    expect(done.exitCode).toBe(30);
+  });
+
+  it('is refused where it belongs to another workspace', async () => {
+    const failure = createFailure('PATH_OUTSIDE_WORKSPACE', {
+      message: 'Run failed belongs to the workspace "/other"',
+    });
+    const seam: AgentSeam = {
+      ...fakeSeam({ file: copy() }),
+      runBelongsHere: () => Promise.resolve({ type: 'elsewhere', error: RerailError.from(failure) }),
+    };
+    const done = await perform((given, io) => resumeWith(seam, given, io), { args: ['failed'] });
+    expect(done.err).toMatch(/belongs to the workspace "\/other"/);
+    expect(done.exitCode).toBe(22);
+  });
+
+  it('is not told no by being resumed without an answer', async () => {
+    const file = copy();
+    const done = await type(resumeWith, 'to-approve', { file });
+    expect(done.exitCode).toBe(23);
+    expect(done.err).toMatch(/May "pay" run\?/);
+    expect(done.err).toMatch(/rerail approve to-approve\n/);
+    expect(await statusOf(file, 'to-approve')).toBe('suspended');
+  });
+
+  it('is not approved after its time', async () => {
+    const file = copy();
+    const world = { now: () => startMs + 90_000_000 };
+    const done = await type(approveWith, 'to-approve', { file, world });
+    expect(done.err).toMatch(
+      /its question stood until 2026-02-01 03:03:20 UTC, and a yes after that is a no.+rerail reject to-approve/,
+    );
+    expect(done.exitCode).toBe(2);
+  });
+});
+
+describe('rerail resume', () => {
+  it.each([
+    { what: 'failed again', run: 'failed', script: [{ failure: 'SERVER_ERROR' as const }], exitCode: 13 },
+    {
+      what: 'stopped',
+      run: 'failed',
+      script: [call('look')],
+      options: { limits: { maxTurns: 2 }, policy: { salvage: false } },
+      exitCode: 21,
+    },
+    { what: 'waits', run: 'failed', script: [call('pay')], exitCode: 23 },
+    { what: 'completed', run: 'failed', script: ['Done.'], exitCode: 0 },
+    { what: 'mended', run: 'no-key', script: ['Done.'], exitCode: 0 },
+    { what: 'due', run: 'long-wait', script: ['Done.'], exitCode: 0, afterMs: 8_000_000 },
+    { what: 'taken over', run: 'interrupted', script: ['Done.'], options: { tools: [hang()] }, exitCode: 23 },
+  ])('ends with the exit code of the outcome: $what', async ({ run, exitCode, ...rest }) => {
+    const retry = { policy: { retry: 'none' as const, ...rest.options?.policy } };
+    const done = await type(resumeWith, run, { ...rest, options: { ...rest.options, ...retry } });
+    expect(done.exitCode).toBe(exitCode);
+    expect(done.err).toBe('');
+  });
+
+  it('shows the run in plain lines and says what to type where it waits', async () => {
+    const done = await type(resumeWith, 'failed', { script: [call('pay')], flags: { store: 'x.db' } });
+    expect(done.out).toMatch(
+      /What to do now\n {2}let it be done, and go on:\n {4}rerail approve failed --store x\.db\n/,
+    );
+  });
+
+  it.each([
+    { answer: 'happened', tells: 'It happened: a person checked.' },
+    { answer: '{"happened":true,"result":"It is on the statement"}', tells: 'It is on the statement' },
+    { answer: 'unknown', tells: 'It is not known' },
+  ])('hands the answer on: $answer', async ({ answer, tells }) => {
+    const file = copy();
+    const done = await type(resumeWith, 'in-doubt', {
+      file,
+      flags: { answer, json: true },
+      options: { tools: [hang()] },
+    });
+    expect(done.exitCode).toBe(0);
+    expect(done.out).toContain(tells);
+    expect(await statusOf(file, 'in-doubt')).toBe('completed');
+  });
+
+  it('asks the person at the terminal before it goes on', async () => {
+    const file = copy();
+    const asked: string[] = [];
+    const done = await type(resumeWith, 'to-approve', {
+      file,
+      world: { terminal },
+      ask: (request) => {
+        asked.push(request.id);
+        return { approved: true };
+      },
+    });
+    expect(asked).toEqual(['to-approve:1:0:approval']);
+    expect(done.exitCode).toBe(0);
+  });
+
+  it('leaves the question open where the person at the terminal says nothing', async () => {
+    const file = copy();
+    const done = await type(resumeWith, 'to-approve', { file, world: { terminal }, ask: () => undefined });
+    expect(done.exitCode).toBe(23);
+    expect(await statusOf(file, 'to-approve')).toBe('suspended');
+  });
+});
+
+const terminal: Terminal = {
+  onKeys: () => () => undefined,
+  write: () => undefined,
+  size: () => ({ columns: 80, rows: 24 }),
+  onResize: () => () => undefined,
+};
+
+describe('rerail approve and reject', () => {
+  it('show the exact call first, and then let it be done', async () => {
+    const paid: unknown[] = [];
+    const options = { tools: [pay(() => paid.push('paid') && 'paid')] };
+    const done = await type(approveWith, 'to', { options });
+    expect(done.out).toMatch(/^May "pay" run\?\n[^]+"cents": 5[^]+Done\./);
+    expect(paid).toEqual(['paid']);
+    expect(done.exitCode).toBe(0);
+  });
+
+  it('tell the model the reason of a no, and run nothing', async () => {
+    const paid: unknown[] = [];
+    const options = { tools: [pay(() => paid.push('paid'))] };
+    const done = await type(rejectWith, 'to-approve', { options, flags: { reason: 'too much', json: true } });
+    expect(done.out).toContain('a person said no: too much');
+    expect(paid).toEqual([]);
+    expect(done.exitCode).toBe(0);
+  });
+
+  it('only write the answer down with --no-resume; the first answer counts, and resume goes on by it', async () => {
+    const file = copy();
+    const paid: unknown[] = [];
+    const recorded = await type(approveWith, 'to-approve', { file, flags: { noResume: true } });
+    expect(recorded.out).toMatch(
+      /Written down: yes\. A worker goes on by it, or you do: rerail resume to-approve\n$/,
+    );
+    expect(await statusOf(file, 'to-approve')).toBe('suspended');
+    const late = await type(rejectWith, 'to-approve', { file });
+    expect(late.err).toMatch(
+      /it was answered already, and the first answer counts\. Go on with it: rerail resume to-approve/,
+    );
+    const options = { tools: [pay(() => paid.push('paid') && 'paid')] };
+    const resumed = await type(resumeWith, 'to-approve', { file, options });
+    expect(paid).toEqual(['paid']);
+    expect(resumed.exitCode).toBe(0);
+  });
+
+  it('answer a question whose process died while it was asking', async () => {
+    const file = path.join(folder, 'asking.db');
+    const stories = openStories(file);
+    const never = new Promise<never>(() => undefined);
+    void stories
+      .agent([call('pay')], { callbacks: { onApproval: () => never } })
+      .run('Pay', { runId: 'asking' });
+    await expect.poll(() => phaseOf(file, 'asking')).toBe('asking');
+    const recorded = await type(approveWith, 'asking', { file, flags: { noResume: true } });
+    expect(recorded.err).toMatch(/can only be given by going on\. Leave --no-resume out/);
+    const paid: unknown[] = [];
+    const options = { tools: [pay(() => paid.push('paid') && 'paid')] };
+    const done = await type(approveWith, 'asking', { file, options });
+    expect(done.out).not.toContain('suspended');
+    expect(paid).toEqual(['paid']);
+    expect(done.exitCode).toBe(0);
+    await stories.close();
+  });
+});
+
+describe('rerail cancel', () => {
+  it('ends a run that waits, and says how to go on', async () => {
+    const file = copy();
+    const done = await type(cancelWith, 'to-approve', { file, flags: { reason: 'not needed' } });
+    expect(done.out).toBe(
+      'Cancelled. What was done stays done. To go on with it: rerail resume to-approve\n',
+    );
+    expect(await statusOf(file, 'to-approve')).toBe('cancelled');
+    const again = await type(cancelWith, 'to-approve', { file });
+    expect(again.out).toMatch(/was cancelled already/);
+    expect([done.exitCode, again.exitCode]).toEqual([0, 0]);
+  });
+
+  it('says that another process will be told', async () => {
+    const file = copy();
+    const store = sqlite(file, { clock: clockAt(laterMs) });
+    await store.runs.claim('interrupted', { id: 'somebody-else', leaseMs: 1e12 });
+    const done = await type(cancelWith, 'interrupted', { file });
+    expect(done.out).toMatch(
+      /Another process \(somebody-else\) carries the run "interrupted"\. It will be told within 5 s/,
+    );
+    expect((await store.runs.signals('interrupted')).map(({ name }) => name)).toEqual(['cancel']);
+    await store.close();
+  });
+});
+
+function clockAt(wallMs: number) {
+  return { wallMs: () => wallMs, monotonicMs: () => 0, after: () => () => undefined };
+}
+
+describe('a run whose process died', () => {
+  it('goes on where it was, and a call that may have happened is asked about', async () => {
+    const file = path.join(folder, 'dead.db');
+    const stories = openStories(file);
+    await abandon(stories, 'dead');
+    const done = await type(resumeWith, 'dead', { file, options: { tools: [hang()] } });
+    expect(done.out).toMatch(/rerail resume dead --answer happened\n/);
+    expect(done.exitCode).toBe(23);
+    await stories.close();
+  });
+});
