@@ -25,6 +25,20 @@ function textOf(place: RunPlace): string {
   return place.type === 'here' ? 'here' : `${place.error.code}: ${place.error.message}`;
 }
 
+describe('a store that is a folder', () => {
+  it('is refused, with the file that may be meant, and nothing is written beside it', async () => {
+    const world = createConfigWorld();
+    const folder = path.join(world.folder, 'kept');
+    mkdirSync(folder);
+    const settings = await world.load({ store: folder });
+    await expect(openAgent(settings)).rejects.toMatchObject({
+      code: 'CONFIG_ERROR',
+      message: expect.stringContaining('is a folder') as string,
+    });
+    expect(existsSync(`${folder}-workspaces.json`)).toBe(false);
+  });
+});
+
 describe('a run of another workspace (U06)', () => {
   it('is told apart, and the other workspace is named', async () => {
     const world = createConfigWorld();

@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs';
+import path from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { defined } from '../base/defined.ts';
 import type { Store } from '../model/store.ts';
@@ -13,6 +15,7 @@ import type { Workspace } from '../tools/workspace/workspace.ts';
 import type { Settings } from './config/settings.ts';
 import { agentNameOf, noteWorkspace } from './config/workspace-names.ts';
 import { loadWorkspaceTools } from './load-workspace-tools.ts';
+import { quote, usageError } from './usage-error.ts';
 
 export interface OpenAgentOptions {
   readonly onEvent?: AgentCallbacks['onEvent'];
@@ -41,6 +44,7 @@ export interface OpenedAgent {
 export async function openAgent(settings: Settings, options: OpenAgentOptions = {}): Promise<OpenedAgent> {
   const { loadTools = loadWorkspaceTools, clock } = options;
   const { protect, sandbox } = settings;
+  refuseFolder(settings.storeFile);
   const workspace = await openWorkspace(settings.workspace, { protect, sandbox });
   const tools = [...(await loadTools(workspace, settings)), ...settings.tools];
   const store = sqlite(settings.storeFile, defined({ clock }));
@@ -51,6 +55,14 @@ export async function openAgent(settings: Settings, options: OpenAgentOptions = 
     throw toStorageError(error, settings.storeFile);
   }
   return { agent, store, workspace, settings, close: () => store.close() };
+}
+
+function refuseFolder(storeFile: string): void {
+  if (statSync(storeFile, { throwIfNoEntry: false })?.isDirectory() !== true) return;
+  throw usageError({
+    message: `The store ${quote(storeFile)} is a folder`,
+    hint: `Give a file: --store ${quote(path.join(storeFile, 'runs.db'))}`,
+  });
 }
 
 interface Parts extends OpenAgentOptions {
