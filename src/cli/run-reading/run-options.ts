@@ -18,5 +18,6 @@ export const goOnExitCodes = [
   { code: 21, means: 'the run was stopped by a limit' },
   { code: 22, means: 'the run was stopped by a rule or a person, or belongs to another workspace' },
   { code: 23, means: 'the run waits: for an answer, for a person who mends something, or for its time' },
+  { code: 129, means: 'the terminal was closed, and the run can be resumed' },
   { code: 130, means: 'the run was cancelled' },
 ] as const;
