@@ -11,7 +11,7 @@ const provider = await startChaosServer({
 const outcome = await callModel(
   [
     anthropic('claude-sonnet-5', { baseURL: provider.baseURL('anthropic'), apiKey: 'any' }),
-    openai('gpt-5.2', { baseURL: provider.baseURL('openai-responses'), apiKey: 'any' }),
+    openai('gpt-5.4', { baseURL: provider.baseURL('openai-responses'), apiKey: 'any' }),
   ],
   { messages: [{ role: 'user', content: 'What is Rerail?' }] },
   { policy: { retry: { baseDelayMs: 20 } } }, // as the default, but in a hurry

@@ -9,7 +9,7 @@ const provider = await startChaosServer({ faults: { script: ['quota', 'overloade
 const agent = createAgent({
   model: [
     anthropic('claude-sonnet-5', { baseURL: provider.baseURL('anthropic'), apiKey: 'any' }),
-    openai('gpt-5.2', { baseURL: provider.baseURL('openai-responses'), apiKey: 'any' }),
+    openai('gpt-5.4', { baseURL: provider.baseURL('openai-responses'), apiKey: 'any' }),
   ],
   policy: { retry: { baseDelayMs: 20 } }, // as the default, but in a hurry
 });

@@ -10,7 +10,7 @@ const weather = tool({
   execute: ({ city }) => `4 degrees and snow in ${city}`,
 });
 
-// The embedded model needs no key. In earnest: model: [anthropic('claude-sonnet-5'), openai('gpt-5.2')]
+// The embedded model needs no key. In earnest: model: [anthropic('claude-sonnet-5'), openai('gpt-5.4')]
 const agent = createAgent({ model: simulated(), tools: [weather] });
 
 const outcome = await agent.run('What is the weather in Oslo?'); // never throws for a failure

@@ -4,7 +4,7 @@ import { openai } from 'rerail/providers/openai';
 
 // The first answer breaks off in the middle of a sentence.
 const provider = await startChaosServer({ faults: { script: ['reset-mid-stream', null] } });
-const model = openai('gpt-5.2', { baseURL: provider.baseURL('openai-responses'), apiKey: 'any' });
+const model = openai('gpt-5.4', { baseURL: provider.baseURL('openai-responses'), apiKey: 'any' });
 const agent = createAgent({ model, policy: { retry: { baseDelayMs: 20 } } });
 
 let shown = '';

@@ -1,12 +1,13 @@
 export type { ProcessSignals, SignalNotice, StopSignal } from './base/system-signals.ts';
 export type { ContextOptions, ContextStrategy } from './context/context-options.ts';
-export type { ErrorReport } from './agent/error-report.ts';
+export type { Claim, ErrorReport, RunExplanation } from './agent/error-report.ts';
 export type { Hook, HookPoint } from './agent/hook.ts';
 export type { LogEntry } from './agent/log.ts';
 export type { RunLimits } from './agent/limits.ts';
 export type { PermissionRule } from './agent/permission.ts';
 export type { RunEvent } from './agent/run-event.ts';
 export type {
+  NodeReport,
   PersonRequest,
   RunOutcome,
   RunRecovery,

@@ -21,6 +21,11 @@ import { createModelRegistry, resolveModel } from '../src/providers/index.ts';
 import { openai } from '../src/providers/openai/index.ts';
 import { createAgent, tool } from '../src/index.ts';
 import type { AgentOptions, RunEvent } from '../src/index.ts';
+import { graph } from '../src/flow/build-flow.ts';
+import { flow } from '../src/flow/flow.ts';
+import { handOff } from '../src/flow/hand-off.ts';
+import { capability } from '../src/flow/plan/capability.ts';
+import { plan } from '../src/flow/plan/plan.ts';
 import { scriptedModel } from '../src/testing/index.ts';
 import { openWorkspace, workspaceTools } from '../src/tools/workspace/index.ts';
 import type { SandboxChoice } from '../src/tools/workspace/index.ts';
@@ -85,6 +90,31 @@ describe('every code can be provoked through the public API', () => {
     OUTPUT_PARSE_ERROR: () =>
       endFailure({ script: ['no JSON'], output: { type: 'object', required: ['a'] } }),
     COMPACTION_FAILED: () => provokedIn('test/agent/context.test.ts', 'COMPACTION_FAILED'),
+    INITIALIZATION_ERROR: () =>
+      endFailure({
+        script: ['Hi.'],
+        setup: () => {
+          throw new Error('the schema is not there');
+        },
+      }),
+    FLOW_INVALID: () =>
+      thrownFailure(() => flow('a >> b', { agents: { a: createAgent({ model: scriptedModel([]) }) } })),
+    FLOW_CYCLE: () => {
+      const edges = [
+        ['a', 'b'],
+        ['b', 'a'],
+      ] as const;
+      const a = createAgent({ model: scriptedModel([]) });
+      return thrownFailure(() => flow(graph(edges), { agents: { a, b: a } }));
+    },
+    MAX_HANDOFFS_EXCEEDED: () => handedToAndFro(),
+    PLAN_INVALID: () =>
+      plannedBadly({ steps: [{ key: 'a', capability: 'fly', objective: 'Fly.', inputs: [] }] }),
+    REPLAN_LIMIT: () =>
+      plannedBadly({ steps: [{ key: 'a', capability: 'look', objective: 'Look.', inputs: [] }] }),
+    ACTIVITY_FAILED: () => provokedIn('test/engines/restate/failures.test.ts', 'ACTIVITY_FAILED'),
+    SIGNAL_TIMEOUT: () => provokedIn('test/engines/restate/failures.test.ts', 'SIGNAL_TIMEOUT'),
+    HISTORY_LIMIT: () => provokedIn('test/engines/restate/failures.test.ts', 'HISTORY_LIMIT'),
     MAX_ITERATIONS_EXCEEDED: () =>
       endFailure({ script: [{ toolCalls: [{ name: 'ping' }] }], limits: { maxTurns: 1 } }),
     BUDGET_EXCEEDED: () =>
@@ -236,6 +266,7 @@ describe('the table of codes', () => {
 const tables = new Set([
   'src/errors/codes.ts',
   'src/errors/code-texts.ts',
+  'src/errors/flow-texts.ts',
   'src/errors/storage-texts.ts',
   'src/resilience/recovery-routes.ts',
   'src/agent/ladder.ts',
@@ -281,6 +312,35 @@ function thrownBy(action: () => unknown): unknown {
   throw new Error('Expected the action to throw');
 }
 
+/** A plan that always says the same, over a capability that always asks for another one. */
+async function plannedBadly(planned: object): Promise<Failure> {
+  const look = capability({
+    name: 'look',
+    description: 'Looks.',
+    execute: (_values, { fail }) => fail('it is dark', { context: { severity: 'replanning' } }),
+  });
+  const model = scriptedModel(({ messages }) =>
+    JSON.stringify(messages).includes('Make a plan')
+      ? JSON.stringify({ ...planned, question: '' })
+      : JSON.stringify({ capabilities: ['look'], none: '' }),
+  );
+  const outcome = await plan({ model, capabilities: [look], extractTask: false }).run('Look.');
+  if (outcome.type !== 'failed') throw new Error(`It ended ${outcome.type}`);
+  return outcome.failure;
+}
+
+/** Two agents that each think it is the other's affair. */
+async function handedToAndFro(): Promise<Failure> {
+  const sender = (to: string): ReturnType<typeof createAgent> => {
+    const entry = { toolCalls: [{ name: 'hand_off', arguments: { to, reason: 'not mine' } }] };
+    return createAgent({ model: scriptedModel([entry], { repeat: 'last' }) });
+  };
+  const agents = { a: sender('b'), b: sender('a') };
+  const outcome = await handOff({ agents, start: 'a', maxHandoffs: 2 }).run('Who takes it?');
+  if (outcome.type !== 'failed') throw new Error(`It ended as ${outcome.type}`);
+  return outcome.failure;
+}
+
 function thrownFailure(action: () => unknown): Failure {
   const error = thrownBy(action);
   if (!RerailError.isInstance(error)) throw new Error('Expected a RerailError', { cause: error });
@@ -299,6 +359,7 @@ interface Provocation {
   readonly script: readonly ScriptEntry[];
   readonly limits?: AgentOptions['limits'];
   readonly output?: Readonly<Record<string, unknown>>;
+  readonly setup?: () => void;
   readonly guard?: () => { readonly action: 'halt'; readonly reason: string };
 }
 
@@ -318,7 +379,13 @@ const deaf = tool({
   execute: () => new Promise(() => undefined),
 });
 
-function agentFor({ script, limits = {}, output, guard }: Provocation): ReturnType<typeof createAgent> {
+function agentFor({
+  script,
+  limits = {},
+  output,
+  guard,
+  setup,
+}: Provocation): ReturnType<typeof createAgent> {
   const hooks =
     guard === undefined ? [] : [{ name: 'rule', kind: 'guardrail', on: { 'before-model': guard } } as const];
   return createAgent({
@@ -328,6 +395,7 @@ function agentFor({ script, limits = {}, output, guard }: Provocation): ReturnTy
     limits,
     hooks,
     ...(output === undefined ? {} : { output }),
+    ...(setup === undefined ? {} : { setup }),
   });
 }
 

@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { startAgain, startExample } from './kill/example.ts';
 
 const quoted = /<!-- example: (\S+) -->\s+```ts\n([\s\S]*?)```/g;
+const lent = /<!-- part of: (\S+) -->\s+```ts\n([\s\S]*?)```/g;
 
 describe('the examples', () => {
   it('are quoted word for word in the README', () => {
@@ -11,15 +12,36 @@ describe('the examples', () => {
       'examples/hello.ts',
       'examples/workspace.ts',
       'examples/payment.ts',
+      'examples/research-team.ts',
       'examples/call-model.ts',
       'examples/classify.ts',
     ]);
     for (const [, path = '', text] of quotes) expect(text).toBe(readFileSync(path, 'utf8'));
   });
 
-  it('are quoted word for word in docs/workspace.md', () => {
-    const [[, path = '', text] = []] = readFileSync('docs/workspace.md', 'utf8').matchAll(quoted);
-    expect(text).toBe(readFileSync(path, 'utf8'));
+  it.each([
+    { page: 'docs/workspace.md', examples: ['examples/workspace.ts'] },
+    { page: 'docs/flows.md', examples: ['examples/research-team.ts', 'examples/support-triage.ts'] },
+    { page: 'docs/plans.md', examples: ['examples/failing-sensor.ts'] },
+  ])('are quoted word for word in $page', ({ page, examples }) => {
+    const quotes = [...readFileSync(page, 'utf8').matchAll(quoted)];
+    expect(quotes.map(([, path]) => path)).toEqual(examples);
+    for (const [, path = '', text] of quotes) expect(text).toBe(readFileSync(path, 'utf8'));
+  });
+
+  it.each([
+    {
+      page: 'docs/flows.md',
+      parts: ['examples/flow-nodes.ts', 'examples/flow-nodes.ts', 'examples/team.ts'],
+    },
+    { page: 'docs/agents.md', parts: ['examples/explained-failure.ts'] },
+  ])('lend the pieces that $page shows', ({ page, parts }) => {
+    const pieces = [...readFileSync(page, 'utf8').matchAll(lent)];
+    expect(pieces.map(([, path]) => path)).toEqual(parts);
+    // A piece from within a block stands further to the left on the page.
+    const flat = (text: string): string => text.replaceAll(/^ +/gm, '');
+    for (const [, path = '', text = ''] of pieces)
+      expect(flat(readFileSync(path, 'utf8'))).toContain(flat(text));
   });
 
   it('all have a test here', () => {
@@ -28,15 +50,21 @@ describe('the examples', () => {
       'approval.ts',
       'call-model.ts',
       'classify.ts',
+      'explained-failure.ts',
+      'failing-sensor.ts',
       'fallback.ts',
+      'flow-nodes.ts',
       'hello.ts',
       'hooks.ts',
       'in-doubt-payment.ts',
       'payment.ts',
+      'research-team.ts',
       'resilient-ai-sdk.ts',
       'resume-after-crash.ts',
       'streaming.ts',
       'structured-output.ts',
+      'support-triage.ts',
+      'team.ts',
       'tools.ts',
       'worker.ts',
       'workspace.ts',
@@ -169,11 +197,74 @@ describe('the examples', () => {
         '[{"path":"sum.mjs","result":"restored"}]',
       ],
     },
+    {
+      file: 'research-team.ts',
+      printed: [
+        'outline succeeded tram/outline',
+        'history succeeded tram/history',
+        'costs failed tram/costs',
+        'writer not-reached ',
+        'The line of 1998 cost 20 million euros a kilometre.',
+        '[1,1,2,1]',
+      ],
+    },
+    {
+      file: 'flow-nodes.ts',
+      printed: [
+        'facts succeeded ',
+        'story succeeded ',
+        'figures failed "almanac" took its place',
+        'legal skipped its "when" said no',
+        'editor succeeded ',
+        'almanac succeeded in place of "figures"',
+        'flow',
+        'There is no agent "stroy" for the flow: did you mean "story"?\n  facts >> (stroy | figures) >> editor\n            ^',
+      ],
+    },
+    {
+      file: 'team.ts',
+      printed: ['completed failed', 'There are two papers. What it costs could not be found out. 4'],
+    },
+    {
+      file: 'support-triage.ts',
+      printed: [
+        'triage succeeded passed on to "billing": about money',
+        'billing waiting ',
+        'refund {"orderId":"17","cents":4200} it is money',
+        'Order 17 is refunded: 42.00.',
+      ],
+    },
+    {
+      file: 'failing-sensor.ts',
+      printed: [
+        'planning ',
+        'planning Step "measure" (read_sensor): The sensor of the hall does not answer',
+        'to the night shift: 19 degrees',
+        'failed measure read_sensor: Measure.',
+        'succeeded look_up read_log: Look it up.',
+        'succeeded tell tell_shift: Tell it.',
+        'The sensor does not answer. By the log it was 19 degrees, and the night shift knows.',
+      ],
+    },
   ])('$file prints what its comments say', async ({ file, printed }) => {
     const log = vi.spyOn(console, 'log').mockReturnValue();
     await import(`../examples/${file}`);
     const show = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
     expect(log.mock.calls.map((values) => values.map(show).join(' '))).toEqual(printed);
+  });
+
+  it('explained-failure.ts prints what its comments say', async () => {
+    const log = vi.spyOn(console, 'log').mockReturnValue();
+    await import('../examples/explained-failure.ts');
+    const [explained, plain] = log.mock.calls.map(([text]) => String(text));
+    expect(explained?.split('\n')).toEqual([
+      'The meter did not answer, so the run ended.',
+      '- The meter does not answer: IO_ERROR.',
+      '→ mend the tool or what it depends on, then go on',
+      '→ go on after the last finished turn, when the cause is mended: await agent.resume("meter-1")',
+    ]);
+    expect(plain).toMatch(/^The work could not be finished\.\n/);
+    expect(plain).not.toContain('cable');
   });
 
   it('classify.ts prints what its comments say', async () => {

@@ -3,8 +3,11 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { RunOutcome } from '../src/index.ts';
 import { exportRun } from '../src/runtime/export-run.ts';
+import { importRun } from '../src/runtime/import-run.ts';
 import { replayRun } from '../src/runtime/replay-run.ts';
-import { scenarios } from './golden/scenarios.ts';
+import { memoryStore } from '../src/testing/memory-store.ts';
+import { flowScenarios } from './golden/flow-scenarios.ts';
+import { scenarios as singleScenarios } from './golden/scenarios.ts';
 
 // Golden journals: runs that were recorded once, as their store and their caller had them. Whatever changes in this program, each
 // must replay to the outcome that it had: somebody's runs of yesterday are resumed by the program of tomorrow.
@@ -28,6 +31,7 @@ const recorded = readdirSync(folder)
 const bundleFile = (name: string): string => `${folder}${name}.bundle.json`;
 const outcomeFile = (name: string): string => `${folder}${name}.outcome.json`;
 
+const scenarios = [...singleScenarios, ...flowScenarios];
 const missing = scenarios.filter(({ name }) => !existsSync(bundleFile(name)));
 
 describe.runIf(isRecording && missing.length > 0)('recording', () => {
@@ -48,6 +52,17 @@ describe('a golden journal', () => {
   it.each(recorded)('replays to the outcome that it had: $name', async ({ name }) => {
     const outcome = JSON.parse(readFileSync(outcomeFile(name), 'utf8')) as RunOutcome; // Written above.
     expect(await replayed(readFileSync(bundleFile(name), 'utf8'))).toEqual(outcome);
+  });
+});
+
+describe('a golden journal with runs below it', () => {
+  it.each(flowScenarios)('has them all, and each replays to an outcome: $name', async ({ name }) => {
+    const store = memoryStore();
+    const { runId, children } = await importRun(store, readFileSync(bundleFile(name), 'utf8'));
+    const { runs } = await store.runs.list({ below: runId });
+    expect(runs.length).toBe(children);
+    expect(children).toBeGreaterThan(1);
+    for (const row of runs) expect(await replayed(await exportRun(store, row.runId))).toBeDefined();
   });
 });
 

@@ -13,7 +13,7 @@ import type { Answer, MachineEvent } from './event.ts';
 import type { Moved } from './moved.ts';
 import { told } from './moved.ts';
 import type { OutputCheck } from './output.ts';
-import { addRecoveries } from './overcome.ts';
+import { addRecoveries, awaitEnd } from './overcome.ts';
 import type { RunEvent } from './run-event.ts';
 import type { RunRecovery } from './run-outcome.ts';
 import { settleCall } from './settle-call.ts';
@@ -67,9 +67,23 @@ function withProgress(given: Calling, progress: CallProgress): Calling {
   return salvage === undefined ? calling : { ...calling, salvage };
 }
 
-/** An answer in the place of a model's. */
-export function onGiven(state: RunState, calling: Calling, answer: Answer): Moved {
-  return onAnswer(settleCall(state, calling.progress), { calling, answer, tokens: 0 });
+type AnswerGiven = Extract<MachineEvent, { type: 'answer-given' }>;
+
+/** An answer in the place of a model's, and what it does about failures before it. */
+export function onGiven(given: RunState, calling: Calling, event: AnswerGiven): Moved {
+  const { answer, rungs = [], wallMs = 0 } = event;
+  const timed = wallMs > given.wallMs ? changeState(given, { wallMs }) : given;
+  const state = settleCall(timed, calling.progress);
+  if (rungs.length === 0) return onAnswer(state, { calling, answer, tokens: 0 });
+  const { turn } = calling;
+  const events = rungs.map(({ failure, recovery, reason }): RunEvent => ({
+    type: 'recovery',
+    turn,
+    failure,
+    recovery,
+    reason,
+  }));
+  return onAnswer(awaitEnd(state, turn, rungs), { calling, answer, tokens: 0, events });
 }
 
 function tokensOf({ ledger }: { readonly ledger: Ledger }): number {
@@ -90,17 +104,19 @@ interface Answered {
   readonly calling: Calling;
   readonly answer: Answer;
   readonly tokens: number;
+  /** To be told first. */
+  readonly events?: readonly RunEvent[];
 }
 
 /** A whole answer: calls to run, or the end of the work. */
-function onAnswer(given: RunState, { calling, answer, tokens }: Answered): Moved {
+function onAnswer(given: RunState, { calling, answer, tokens, events: before = [] }: Answered): Moved {
   const { turn, base, salvage } = calling;
   const whole = joinContinuation(base, answer);
   const isBlank = whole.text.trim() === '';
   const hasCalls = whole.toolCalls.length > 0;
   const partial = isBlank ? given.partial : whole.text;
   const message = { role: 'assistant', content: whole.content } as const;
-  const events = anewEvents(calling, answer);
+  const events = [...before, ...anewEvents(calling, answer)];
   if (hasCalls && salvage === undefined) {
     const state = overcome(
       partial === given.partial ? given : changeState(given, { partial }),
@@ -159,11 +175,12 @@ function emptied(): Failure {
  * answer only: another call may fail as well.
  */
 function overcome(state: RunState, { progress, turn }: Calling, isFinal: boolean): RunState {
-  const { tallies } = state;
+  const { tallies, config } = state;
   const isSmooth = progress.recoveries.length === 0 && tallies.pending.length === 0;
   if (isSmooth && tallies.nudges === 0 && tallies.compactions === 0) return state;
   const ofCall = progress.recoveries.map((recovery): RunRecovery => ({ ...recovery, turn }));
-  const isOpen = ({ recovery }: RunRecovery): boolean => !isFinal && recovery === 'tell-model';
+  const isOpen = ({ recovery }: RunRecovery): boolean =>
+    !isFinal && (recovery === 'tell-model' || config.isConducted === true);
   const pending = tallies.pending.filter(isOpen);
   const rested: RunState = changeState(state, {
     tallies: { ...tallies, nudges: 0, compactions: 0, pending },

@@ -11,6 +11,7 @@ import {
   rejectionText,
   showForPerson,
 } from './approval.ts';
+import type { NoKind } from './approval.ts';
 import type { PersonRequest } from './run-outcome.ts';
 
 const revoked = Proxy.revocable({}, {});
@@ -84,6 +85,18 @@ describe('readAnswer()', () => {
     { answer: { approved: 'true', verdict: 'deny' } },
   ])('takes $answer for a no', ({ answer }) => {
     expect(readAnswer(answer)).toEqual({ verdict: 'no', kind: 'said-no', reason: 'a person said no' });
+  });
+
+  it.each<{ readonly answer: unknown }>([
+    { answer: 'absent' },
+    { answer: { type: 'absent' } },
+    { answer: { approved: true, type: 'absent' } },
+  ])('takes $answer for a no because nobody is there', ({ answer }) => {
+    expect(readAnswer(answer)).toEqual({
+      verdict: 'no',
+      kind: 'absent',
+      reason: 'nobody was there to say yes',
+    });
   });
 
   it.each<{ readonly answer: unknown }>([
@@ -236,6 +249,7 @@ describe('rejectionText()', () => {
     { answer: { approved: false, reason: 'ask Ann' }, says: 'Their words: "ask Ann".' },
     { answer: 'perhaps', says: 'the answer was not a clear yes: that is a no' },
     { answer: { approved: true, id: 'x' }, says: 'answered about another one: that is a no' },
+    { answer: { type: 'absent' }, says: 'needs the yes of a person, and nobody can be asked in this run' },
   ])('tells the model: $says', ({ answer, says }) => {
     const verdict = judgeApproval(request, answer, 1);
     const text = verdict.verdict === 'no' ? rejectionText('refund', verdict) : '';
@@ -246,7 +260,8 @@ describe('rejectionText()', () => {
 });
 
 describe('judgeRejections()', () => {
-  const after = (hashes: readonly string[]) => hashes.reduce(countRejection, noRejections);
+  const after = (hashes: readonly string[], kind: NoKind = 'said-no') =>
+    hashes.reduce((rejections, hash) => countRejection(rejections, { hash, kind }), noRejections);
 
   it.each([
     { name: 'three in a run', hashes: ['a', 'b', 'c'], why: 'a person said no 3 times in this run' },
@@ -258,6 +273,18 @@ describe('judgeRejections()', () => {
     },
   ])('stops after $name', ({ hashes, why }) => {
     expect(judgeRejections(after(hashes))).toEqual({ type: 'stop', reason: 'rejected', why });
+  });
+
+  it.each([
+    { hashes: ['a', 'b', 'c'], why: 'nobody was there to say yes to 3 calls of this run' },
+    { hashes: ['a', 'a'], why: 'nobody was there to say yes to a call that was made 2 times' },
+  ])('says that $why', ({ hashes, why }) => {
+    expect(judgeRejections(after(hashes, 'absent'))).toEqual({ type: 'stop', reason: 'rejected', why });
+  });
+
+  it('names the person where one of several noes was his', () => {
+    const mixed = countRejection(after(['a', 'b'], 'absent'), { hash: 'c', kind: 'said-no' });
+    expect(judgeRejections(mixed)).toMatchObject({ why: '3 calls of this run were not approved' });
   });
 
   it.each([

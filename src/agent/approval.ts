@@ -19,14 +19,15 @@ export type Verdict =
       readonly comment?: string;
     };
 
-/** Why it is a no: somebody said so, it cannot be understood, it came too late, it is about another call. */
-export type NoKind = 'said-no' | 'unreadable' | 'expired' | 'other-call';
+/** Why it is a no: somebody said so, nobody is there, it cannot be understood, it came too late, it is about another call. */
+export type NoKind = 'said-no' | 'absent' | 'unreadable' | 'expired' | 'other-call';
 
 type ApprovalRequest = Extract<PersonRequest, { readonly type: 'approval' }>;
 
 /**
  * Reads an answer. A yes is `true`, one of four words, `{ approved: true }`, `{ approve: true }`, or such a word under
- * `decision`, `verdict` or `type`. Where an answer says several things, all of them must be a yes. Never throws.
+ * `decision`, `verdict` or `type`. Where an answer says several things, all of them must be a yes. `{ type: 'absent' }` is for a
+ * program that answers where nobody can be asked. Never throws.
  *
  * @example readAnswer({ approved: false, reason: 'too much' }); // { verdict: 'no', kind: 'said-no', … }
  */
@@ -109,32 +110,58 @@ export interface Rejections {
   readonly count: number;
   /** By the hash of tool and arguments. */
   readonly byHash: Readonly<Record<string, number>>;
+  /** How many of them because nobody was there; absent where it was never so, as in journals of old. */
+  readonly absent?: number;
 }
 
 export const noRejections: Rejections = { count: 0, byHash: {} };
 
 /** Adds a rejection of the call with this hash. */
-export function countRejection(rejections: Rejections, hash: string): Rejections {
-  const { count, byHash } = rejections;
+export function countRejection(
+  { count, byHash, absent = 0 }: Rejections,
+  { hash, kind }: { readonly hash: string; readonly kind: NoKind },
+): Rejections {
   const before = Object.hasOwn(byHash, hash) ? (byHash[hash] ?? 0) : 0;
   const isFull = before === 0 && Object.keys(byHash).length >= maxHashes;
-  return { count: count + 1, byHash: isFull ? byHash : { ...byHash, [hash]: before + 1 } };
+  const counted = { count: count + 1, byHash: isFull ? byHash : { ...byHash, [hash]: before + 1 } };
+  const nowAbsent = kind === 'absent' ? absent + 1 : absent;
+  return nowAbsent === 0 ? counted : { ...counted, absent: nowAbsent };
 }
 
 /** Whether the run goes on after its rejections so far, or ends as `stopped: rejected`. It never opens the gate. */
 export function judgeRejections(
-  { count, byHash }: Rejections,
+  rejections: Rejections,
   { maxRejections, maxSameCall }: RejectionLimits = defaultRejectionLimits,
 ): { readonly type: 'go-on' } | { readonly type: 'stop'; readonly reason: 'rejected'; readonly why: string } {
+  const { count, byHash } = rejections;
   // Written so that a bound that is no number ends it.
   if (count > 0 && !(count < maxRejections)) {
-    return { type: 'stop', reason: 'rejected', why: `a person said no ${count} times in this run` };
+    return { type: 'stop', reason: 'rejected', why: whyStopped(rejections, { count }) };
   }
   const most = Object.values(byHash).reduce((one, other) => Math.max(one, other), 0);
   if (most > 0 && !(most < maxSameCall)) {
-    return { type: 'stop', reason: 'rejected', why: `a person said no ${most} times to the same call` };
+    return { type: 'stop', reason: 'rejected', why: whyStopped(rejections, { most }) };
   }
   return { type: 'go-on' };
+}
+
+type Reached = { readonly count: number } | { readonly most: number };
+
+function whyStopped({ count, absent = 0 }: Rejections, reached: Reached): string {
+  if (absent === 0) {
+    return 'most' in reached
+      ? `a person said no ${reached.most} times to the same call`
+      : `a person said no ${count} times in this run`;
+  }
+  const isAlways = absent === count;
+  if ('most' in reached) {
+    return isAlways
+      ? `nobody was there to say yes to a call that was made ${reached.most} times`
+      : `a call that was made ${reached.most} times was not approved`;
+  }
+  return isAlways
+    ? `nobody was there to say yes to ${count} calls of this run`
+    : `${count} calls of this run were not approved`;
 }
 
 /**
@@ -168,7 +195,7 @@ const noWords: ReadonlySet<string> = new Set([
   'refused',
 ]);
 
-type Said = 'yes' | 'no' | 'unreadable';
+type Said = 'yes' | 'no' | 'absent' | 'unreadable';
 
 function verdictOf(parts: readonly unknown[], comment: string | undefined): Verdict {
   const said = parts.map(saidBy);
@@ -176,6 +203,7 @@ function verdictOf(parts: readonly unknown[], comment: string | undefined): Verd
     const answer = no('said-no', comment === undefined ? 'a person said no' : `a person said no: ${comment}`);
     return comment === undefined ? answer : { ...answer, comment };
   }
+  if (said.includes('absent')) return no('absent', 'nobody was there to say yes');
   if (said.length === 0 || said.includes('unreadable')) return unreadable;
   return {
     verdict: 'yes',
@@ -188,6 +216,7 @@ function saidBy(part: unknown): Said {
   if (typeof part !== 'string') return 'unreadable';
   const word = part.length > maxCommentLength ? '' : part.trim().toLowerCase();
   if (yesWords.has(word)) return 'yes';
+  if (word === 'absent') return 'absent';
   return noWords.has(word) ? 'no' : 'unreadable';
 }
 
@@ -213,6 +242,8 @@ const unreadable = no('unreadable', 'the answer could not be understood');
 
 const noTexts: Readonly<Record<NoKind, (name: string) => string>> = {
   'said-no': (name) => `A person said no to this call of ${name}.`,
+  absent: (name) =>
+    `This call of ${name} needs the yes of a person, and nobody can be asked in this run: that is a no.`,
   unreadable: (name) =>
     `A person was asked about this call of ${name}, and the answer was not a clear yes: that is a no.`,
   expired: (name) =>

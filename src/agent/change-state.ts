@@ -24,5 +24,11 @@ export function changeState(state: RunState, changes: Partial<RunState>): RunSta
     withdrawn: state.withdrawn,
     tallies: state.tallies,
   };
+  // These are rare, and a state without them must stay one without them.
+  if (state.taskLength !== undefined) Object.assign(copy, { taskLength: state.taskLength });
+  if (state.resumes !== undefined) Object.assign(copy, { resumes: state.resumes });
+  if (state.children !== undefined) Object.assign(copy, { children: state.children });
+  if (state.below !== undefined) Object.assign(copy, { below: state.below });
+  if (state.remembered !== undefined) Object.assign(copy, { remembered: state.remembered });
   return Object.assign(copy, changes);
 }

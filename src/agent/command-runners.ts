@@ -93,8 +93,8 @@ const runners: ReadonlyMap<string, Runner> = new Map<string, Runner>([
     {
       long: 'checkpoint-action use-compress-program to-command info-script new-volume-script rsh-command rmt-command absolute-names files-from',
       short: 'IFPT',
-      // `tar xIf` is the old way to write `tar -xIf`.
-      fits: /^[A-Za-z]*[IFPT][A-Za-z]*$/,
+      // `tar xIf` is the old way to write `tar -xIf`. An archive with a colon before any slash is on another machine, by a shell there.
+      fits: /^[A-Za-z]*[IFPT][A-Za-z]*$|^[^/]*:/,
     },
   ],
   ['bsdtar', { long: 'use-compress-program', short: 'P' }],
@@ -128,6 +128,24 @@ const runners: ReadonlyMap<string, Runner> = new Map<string, Runner>([
       fits: /^-$/,
     },
   ],
+  [
+    'deno',
+    {
+      long: 'allow-all allow-run allow-ffi allow-scripts config import-map preload require env-file node-modules-dir',
+      short: 'Acr',
+      // A script may also come from elsewhere: `https://…`, `npm:…`, `jsr:…`, `data:…`.
+      fits: /^(?:eval|repl|task|install|upgrade|x)$|^[a-z]+:|^-$/,
+    },
+  ],
+  ['deno eval', { any: true }],
+  [
+    'bun',
+    {
+      long: 'eval print preload require import config cwd env-file shell',
+      short: 'eprc',
+      fits: /^(?:x|exec|repl|create|upgrade)$|^-$/,
+    },
+  ],
   ['python', { short: 'cmi', fits: /^-$/ }],
   ['python3', { short: 'cmi', fits: /^-$/ }],
   ['perl', { short: 'eEMmdiI', fits: /^-$/ }],
@@ -135,7 +153,8 @@ const runners: ReadonlyMap<string, Runner> = new Map<string, Runner>([
   ['php', { long: 'run process-begin process-code process-end define php-ini', short: 'rBREdcz' }],
   ['cargo', { long: 'config manifest-path', short: 'C' }],
   ['go', { fits: /^-{1,2}(?:exec|toolexec|vettool|overlay|modfile|C|ldflags|gcflags)(?:$|=)/ }],
-  ['tsc', { long: 'project build', short: 'pb' }],
+  // Its options may be written in any letter case; `@file` has more of them.
+  ['tsc', { long: 'project build', short: 'pb', fits: /^@|^--?(?:p|b|project|build)$/i }],
   ['eslint', { long: 'config rulesdir parser plugin resolve-plugins-relative-to format', short: 'cf' }],
   ['prettier', { long: 'config plugin plugin-search-dir write', short: 'w' }],
   ['vitest', { long: 'config root dir environment reporter api ui', short: 'cr' }],

@@ -17,6 +17,10 @@ export interface RunConfig {
   readonly inDoubt: 'ask' | 'tell';
   /** Whether the answer has a schema. */
   readonly hasOutput: boolean;
+  /** A function decides in the place of a model: the calls are nodes of a flow or a plan, and no rule about models fits. */
+  readonly isConducted?: true;
+  /** Whether a model is asked why the run failed or was stopped; never where it is left out. */
+  readonly explain?: 'auto' | 'always';
   readonly tools: Readonly<Record<string, ToolFacts>>;
 }
 
@@ -27,4 +31,8 @@ export interface ToolFacts {
   readonly canVerify: boolean;
   readonly repeats?: Repeats;
   readonly onError: 'tell' | 'abort';
+  /** Of this tool alone, where it has its own. */
+  readonly retry?: RetryPolicy;
+  /** The run ends with its result. */
+  readonly isLast?: true;
 }

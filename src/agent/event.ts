@@ -5,9 +5,11 @@ import type { Message } from '../model/message.ts';
 import type { PartialResult } from '../model/model.ts';
 import type { StepEnd } from '../resilience/call-progress.ts';
 import type { Ledger } from '../resilience/ledger.ts';
+import type { Rung } from './conducted.ts';
 import type { RunConfig } from './config.ts';
 import type { OutputCheck } from './output.ts';
-import type { PreparedCall, ToolEnd } from './tool-call.ts';
+import type { StopReason } from './run-outcome.ts';
+import type { PreparedCall, ToolEnd, WaitingEnd } from './tool-call.ts';
 
 /** What one attempt at a model brought: the answer, and what it means to this agent. */
 export interface Answer extends PartialResult {
@@ -51,8 +53,15 @@ export type MachineEvent =
       readonly wallMs: number;
       readonly config: RunConfig;
     }
-  /** A hook answered in the place of a model: nothing was sent. */
-  | { readonly type: 'answer-given'; readonly answer: Answer }
+  /** A hook answered in the place of a model, or a flow or a plan did: nothing was sent. */
+  | {
+      readonly type: 'answer-given';
+      readonly answer: Answer;
+      /** Of a flow or a plan: what it does about failures by going on. */
+      readonly rungs?: readonly Rung[];
+      /** Of a flow or a plan, which asks no model that would tell the time. */
+      readonly wallMs?: number;
+    }
   | BrokenOff;
 
 /** How a conversation is made shorter, and what it took to find out. */
@@ -71,9 +80,10 @@ export type BrokenOff = {
   readonly step?: StepEnd<Answer>;
 } & (
   | {
-      /** A guardrail said no. */
+      /** A guardrail said no, or a flow or a plan stops itself: then it says why. */
       readonly type: 'halted';
       readonly failure: Failure;
+      readonly reason?: StopReason;
     }
   | {
       /** A hook or a part of ours broke: nothing that could be climbed. */
@@ -86,9 +96,14 @@ export type BrokenOff = {
 /** The end of one call's attempt, by its place in the turn. */
 export interface AttemptedCall {
   readonly index: number;
-  readonly end: ToolEnd;
+  readonly end: ToolEnd | WaitingEnd;
   /** In [0, 1): spreads a retry. */
   readonly drawn: number;
+}
+
+/** A call that needs no more: it was settled before it ran. */
+export interface SettledCall extends AttemptedCall {
+  readonly end: ToolEnd;
 }
 
 export interface VerifiedCall {

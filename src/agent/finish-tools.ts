@@ -1,7 +1,8 @@
 import { createFailure } from '../errors/failure.ts';
-import type { Message, ToolResultPart } from '../model/message.ts';
+import type { Message } from '../model/message.ts';
 import { isToolOutage, observeTool, withdrawnTools } from '../resilience/tool-breaker.ts';
 import { changeState } from './change-state.ts';
+import { resultPart } from './cancel.ts';
 import { addMessages } from './history.ts';
 import { defaultRejectionLimits, judgeRejections } from './approval.ts';
 import { endRun, failRun } from './end.ts';
@@ -22,10 +23,16 @@ type Done = Extract<CallState, { type: 'done' }>;
 /** Every call of the turn is settled: the model is told, in the order in which it called, and what it shows is judged. */
 export function finishTools(given: RunState, tools: RunningTools, tellings: readonly RunEvent[]): Moved {
   const done = tools.calls.filter((call): call is Done => call.type === 'done');
-  const answered = changeState(given, { history: addMessages(given.history, tools.answer, resultsOf(done)) });
+  const answered = changeState(given, {
+    history: addMessages(given.history, tools.answer, resultsOf(given, done)),
+  });
+  // What a flow or a plan does about failures is its own affair.
+  if (given.config.isConducted === true) {
+    return endedBy(answered, done, tellings) ?? beginTurn(answered, tellings);
+  }
   const { state, events, notes } = judgeTools(tally(answered, done), done);
   const told = events.length === 0 ? tellings : [...tellings, ...events];
-  const ended = endedBy(state, done, told);
+  const ended = endedBy(state, done, told) ?? endedWith(state, done, told);
   if (ended !== undefined) return ended;
   const { guard, verdict } = judgeLoop(state, done);
   const watched = changeState(state, { guard });
@@ -37,13 +44,8 @@ export function finishTools(given: RunState, tools: RunningTools, tellings: read
   return beginTurn(say(after.state, after.notes), after.events);
 }
 
-function resultsOf(done: readonly Done[]): Message {
-  const content: ToolResultPart[] = [];
-  for (const { end } of done) {
-    const part = { type: 'tool-result', callId: end.callId, name: end.name, content: end.content } as const;
-    content.push(end.type === 'ok' ? part : { ...part, isError: true });
-  }
-  return { role: 'tool', content };
+function resultsOf(state: RunState, done: readonly Done[]): Message {
+  return { role: 'tool', content: done.map(({ end }) => resultPart(state, end)) };
 }
 
 function say(state: RunState, notes: readonly string[]): RunState {
@@ -97,9 +99,13 @@ function countFailures({ tallies, config }: RunState, done: readonly Done[]): Ta
   return toolFailures;
 }
 
-/** Failures of which the model is told now: an answer will show that it found its way round them. A no is no failure. */
-function toldOf({ turn }: RunState, done: readonly Done[]): readonly RunRecovery[] {
+/**
+ * Failures of which the model is told now: an answer will show that it found its way round them. A no is no failure. A flow or a
+ * plan says itself what it does about them.
+ */
+function toldOf({ turn, config }: RunState, done: readonly Done[]): readonly RunRecovery[] {
   const told: RunRecovery[] = [];
+  if (config.isConducted === true) return told;
   for (const { end } of done) {
     const { failure, durationMs: lostMs, type } = end;
     if (failure === undefined || type === 'denied') continue;
@@ -186,13 +192,22 @@ function endedBy(state: RunState, done: readonly Done[], events: readonly RunEve
     const failure = createFailure('PERMISSION_DENIED', { origin: 'tool', message, sideEffect: 'none' });
     return endRun(state, { type: 'ended', end: 'stopped', reason: 'rejected', failure }, events);
   }
-  if (tallies.failedTurns < config.limits.maxFailedTurns) return undefined;
+  if (config.isConducted === true || tallies.failedTurns < config.limits.maxFailedTurns) return undefined;
   const failure = lastFailure(
     done.map(({ end }) => end),
     tallies.failedTurns,
   );
   const reason = `no call succeeded in ${tallies.failedTurns} turns in a row`;
   return failRun(state, failure, [...events, { type: 'recovery', turn, failure, recovery: 'fail', reason }]);
+}
+
+/** A call that says of itself that nothing follows it. */
+function endedWith(state: RunState, done: readonly Done[], events: readonly RunEvent[]): Moved | undefined {
+  const last = done.find(({ end }) => end.type === 'ok' && state.config.tools[end.name]?.isLast === true);
+  if (last === undefined) return undefined;
+  const { content } = last.end;
+  const text = typeof content === 'string' ? content : '';
+  return endRun(state, { type: 'ended', end: 'completed', text, output: text }, events);
 }
 
 function lastFailure(ends: readonly ToolEnd[], failedTurns: number): NonNullable<ToolEnd['failure']> {

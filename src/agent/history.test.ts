@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../model/message.ts';
-import { addMessages, lastMessage, messagesOf, startHistory } from './history.ts';
+import { addMessages, lastMessage, messagesOf, startHistory, withoutLast } from './history.ts';
 
 const say = (text: string): Message => ({ role: 'user', content: text });
 
@@ -14,6 +14,19 @@ describe('a history', () => {
         const all = ['first', ...batches.flat()].map(say);
         expect(messagesOf(history)).toEqual(all);
         expect(lastMessage(history)).toEqual(all.at(-1));
+      }),
+    );
+  });
+
+  it('can be had without its latest messages, however it was added to', () => {
+    const counts = fc.record({ added: fc.nat(200), left: fc.nat(210) });
+    fc.assert(
+      fc.property(counts, ({ added, left }) => {
+        const all = Array.from({ length: added + 1 }, (_, index) => say(String(index)));
+        const history = all
+          .slice(1)
+          .reduce((so, next) => addMessages(so, next), startHistory(all.slice(0, 1)));
+        expect(messagesOf(withoutLast(history, left))).toEqual(all.slice(0, Math.max(0, all.length - left)));
       }),
     );
   });

@@ -24,6 +24,12 @@ export function addMessages({ settled, recent }: History, ...messages: readonly 
     : { settled: settled.concat(latest), recent: [] };
 }
 
+/** The same, but for its latest messages. */
+export function withoutLast({ settled, recent }: History, count: number): History {
+  if (count <= recent.length) return { settled, recent: recent.slice(0, recent.length - count) };
+  return { settled: settled.slice(0, Math.max(0, settled.length + recent.length - count)), recent: [] };
+}
+
 /** All of it, as a list. */
 export function messagesOf({ settled, recent }: History): readonly Message[] {
   // Not by spreading, here and above: engines copy a list element by element for that, and this one may be long.

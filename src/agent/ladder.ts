@@ -72,11 +72,22 @@ export const ladder: Readonly<Record<FailureCode, readonly [Rung, ...Rung[]]>> =
   NOT_FOUND: end,
   BUDGET_EXCEEDED: end,
   COMPACTION_FAILED: end,
+  INITIALIZATION_ERROR: end,
   MAX_ITERATIONS_EXCEEDED: end,
   ENDLESS_LOOP: end,
   INVALID_STATE: end,
   HOOK_FAILED: end,
   HOOK_TERMINATED: end,
+  // Those of flows and plans are met above the model call, by the conductor, which plans again or chooses again itself.
+  FLOW_INVALID: end,
+  FLOW_CYCLE: end,
+  MAX_HANDOFFS_EXCEEDED: end,
+  PLAN_INVALID: end,
+  REPLAN_LIMIT: end,
+  // Those of an engine that carries the run are met outside the machine, as those of the store are.
+  ACTIVITY_FAILED: end,
+  SIGNAL_TIMEOUT: end,
+  HISTORY_LIMIT: end,
   // The runtime meets those of the store outside the machine, where what can be mended suspends the run.
   STORAGE_NOT_FOUND: end,
   STORAGE_CORRUPT: end,

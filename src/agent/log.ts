@@ -213,10 +213,21 @@ export const logRules = {
     message: 'Hook failed',
     fields: ({ hook, point, failure }) => ({ hook, point, failure: failureFields(failure) }),
   },
+  // The run below has a log of its own.
+  'child-event': {
+    level: 'debug',
+    message: 'Run below',
+    fields: ({ node, runId, event }) => ({ node, childId: runId, event: event.type }),
+  },
   'run-suspended': {
     level: 'warn',
     message: 'Run suspended',
     fields: ({ reason, resumeAt }) => ({ reason, resumeAt }),
+  },
+  explained: {
+    level: 'info',
+    message: 'Run explained',
+    fields: ({ explanation }) => ({ model: explanation.model, claims: explanation.claims.length }),
   },
   'run-finished': {
     level: ({ outcome }) => outcomeLevels[outcome.type],

@@ -2,11 +2,13 @@ import { assert } from '../base/assert.ts';
 import type { Failure } from '../errors/failure.ts';
 import { askAbout } from './ask-person.ts';
 import { changeState } from './change-state.ts';
+import { suspendRun } from './end.ts';
 import { finishTools } from './finish-tools.ts';
 import type { Moved } from './moved.ts';
 import { told } from './moved.ts';
 import type { RunEvent } from './run-event.ts';
 import type { CallState, RunningTools, RunState } from './state.ts';
+import type { CallWait } from './tool-call.ts';
 
 /** What comes next of the turn's calls: what may run runs first, then what waits, then what is in doubt, then what is asked. */
 export function nextStep(given: RunState, tools: RunningTools, events: readonly RunEvent[]): Moved {
@@ -26,7 +28,35 @@ export function nextStep(given: RunState, tools: RunningTools, events: readonly 
   if (doubtful >= 0) return settleDoubt(given, tools, { index: doubtful, events });
   const toAsk = tools.calls.findIndex((call) => call.type === 'to-ask');
   if (toAsk >= 0) return askAbout(given, tools, { index: toAsk, events });
+  const held = firstWaiting(tools);
+  if (held !== undefined) return holdOn(given, tools, { ...held, events });
   return finishTools(given, tools, events);
+}
+
+interface Waiting {
+  readonly index: number;
+  readonly wait: CallWait;
+}
+
+/** What a person is asked comes first: a moment comes by itself. */
+function firstWaiting({ calls }: RunningTools): Waiting | undefined {
+  let first: Waiting | undefined;
+  for (const [index, call] of calls.entries()) {
+    if (call.type !== 'waiting') continue;
+    const isSooner =
+      first === undefined || (first.wait.request === undefined && call.wait.request !== undefined);
+    if (isSooner) first = { index, wait: call.wait };
+  }
+  return first;
+}
+
+/** A call is a run that waits outside the process, so this one does too: for the same, and with the same question. */
+function holdOn(
+  state: RunState,
+  tools: RunningTools,
+  { index, wait, events }: Waiting & { readonly events: readonly RunEvent[] },
+): Moved {
+  return suspendRun(state, { type: 'suspended', ...wait, back: { type: 'held', tools, index } }, events);
 }
 
 /** Nobody knows whether it happened: the tool's own check first, then a person, then the truth to the model. */
@@ -53,8 +83,9 @@ function settleDoubt(
     };
   }
   if (config.inDoubt === 'ask') return askAbout(state, tools, { index, events });
-  const reason = 'the model is told that nobody knows whether it happened';
   const done = replaceCall(tools, index, { type: 'done', call, end });
+  if (config.isConducted === true) return nextStep(state, done, events);
+  const reason = 'the model is told that nobody knows whether it happened';
   return nextStep(state, done, [
     ...events,
     { type: 'recovery', turn, failure, recovery: 'tell-model', reason },
@@ -91,8 +122,10 @@ export function mark(
   const calls = [...tools.calls];
   for (const index of indexes) {
     const call = calls[index];
-    if (call !== undefined && call.type !== 'done')
-      calls[index] = { type, call: call.call, attempts: call.attempts };
+    if (call === undefined || call.type === 'done') continue;
+    const { call: tried, attempts, answer } = call;
+    calls[index] =
+      answer === undefined ? { type, call: tried, attempts } : { type, call: tried, attempts, answer };
   }
   return { type: 'running-tools', answer: tools.answer, calls };
 }

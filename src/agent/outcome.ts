@@ -4,8 +4,11 @@ import type { Message } from '../model/message.ts';
 import { messagesOf } from './history.ts';
 import { buildReport } from './build-report.ts';
 import { cancelRun } from './cancel.ts';
+import { readCalls } from './conducted.ts';
 import type { ErrorReport } from './error-report.ts';
+import type { Unhappy } from './explained.ts';
 import type { RunLimits } from './limits.ts';
+import type { ReportFacts } from './report-facts.ts';
 import type { RunFacts, RunOutcome, RunUsage } from './run-outcome.ts';
 import type { Ended, RunState } from './state.ts';
 
@@ -67,10 +70,15 @@ function factsOf({ runId, history, ledger, toolCalls, elapsedMs, turn, recoverie
   return { runId, messages: messagesOf(history), usage, turns: turn, recoveries };
 }
 
-function reportOf(state: RunState, phase: Ended): ErrorReport {
+function reportOf(state: RunState, phase: Unhappy): ErrorReport {
+  return buildReport(reportFactsOf(state, phase), phase.explanation);
+}
+
+/** All that a report on this end is made of. */
+export function reportFactsOf(state: RunState, phase: Unhappy): ReportFacts {
   const { runId, config, ledger, elapsedMs, turn, recoveries, records, partial, tallies, toolCalls } = state;
-  const failure = phase.end === 'failed' || phase.end === 'stopped' ? phase.failure : undefined;
-  return buildReport({
+  const { failure } = phase;
+  return {
     agent: config.agent,
     runId,
     asked: askedText(messagesOf(state.history)),
@@ -79,7 +87,7 @@ function reportOf(state: RunState, phase: Ended): ErrorReport {
         ? { type: 'stopped', reason: phase.reason, failure }
         : { type: 'failed', failure },
     turns: turn,
-    succeeded: tallies.succeeded,
+    succeeded: config.isConducted === true ? succeededIn(state) : tallies.succeeded,
     toolFailures: tallies.toolFailures,
     effects: Object.fromEntries(Object.entries(config.tools).map(([name, { effect }]) => [name, effect])),
     toolCalls,
@@ -89,7 +97,15 @@ function reportOf(state: RunState, phase: Ended): ErrorReport {
     elapsedMs: Math.round(elapsedMs),
     partial,
     limits: boundsOf(config.limits),
-  });
+  };
+}
+
+/** Of a flow or a plan: counted when somebody asks, for its calls are all on record. */
+function succeededIn({ history, taskLength = 0 }: RunState): Readonly<Record<string, number>> {
+  const succeeded: Record<string, number> = {};
+  for (const { name, record } of readCalls(messagesOf(history).slice(taskLength)))
+    if (record?.status === 'ok') succeeded[name] = (succeeded[name] ?? 0) + 1;
+  return succeeded;
 }
 
 /** What the person asked first. */

@@ -1,4 +1,4 @@
-import type { PersonRequest } from './run-outcome.ts';
+import type { CallRequest } from './run-outcome.ts';
 
 /**
  * The named fields of an answer from outside, as plain data; nothing where it is no object, or one that could answer
@@ -25,8 +25,6 @@ export function readFields(
     return undefined; // What refuses to be read says nothing.
   }
 }
-
-type CallRequest = Exclude<PersonRequest, { readonly type: 'mend' }>;
 
 /** Whether an answer names another call than the request: by id, hash, tool or arguments. What names none fits any. */
 export function isAboutOther(request: CallRequest, answer: unknown): boolean {

@@ -25,6 +25,7 @@ describe('a call that is asked about', () => {
   it.each([
     { what: 'a no', value: false, says: 'said no' },
     { what: 'nonsense', value: { maybe: 1 }, says: 'not a clear yes' },
+    { what: 'word that nobody is there', value: { type: 'absent' }, says: 'nobody can be asked in this run' },
     { what: 'a yes that came too late', value: true, atMs: wallMs + 60_001, says: 'nobody answered in time' },
     {
       what: 'a yes to another call',

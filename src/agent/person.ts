@@ -42,8 +42,8 @@ export function onAnswered(
   if (judged.verdict === 'yes') {
     return nextStep(state, replaceCall(tools, index, { type: 'ready', call, attempts }), [answered]);
   }
-  const end = deniedEnd(call, rejectionText(call.name, judged), reason);
-  const rejections = countRejection(state.tallies.rejections, call.hash);
+  const end = deniedEnd(call, rejectionText(call.name, judged), judged);
+  const rejections = countRejection(state.tallies.rejections, { hash: call.hash, kind: judged.kind });
   const rejected = changeState(state, { tallies: { ...state.tallies, rejections } });
   const { callId, name } = call;
   const finished: RunEvent = { type: 'tool-finished', turn: state.turn, attempt: 0, end, callId, name };
@@ -51,12 +51,16 @@ export function onAnswered(
 }
 
 /** A call that was not allowed, as the model is told. */
-function deniedEnd({ callId, name }: ReadyCall, content: string, reason: string): ToolEnd {
+function deniedEnd(
+  { callId, name }: ReadyCall,
+  content: string,
+  { reason, comment }: { readonly reason: string; readonly comment?: string },
+): ToolEnd {
   const failure = createFailure('PERMISSION_DENIED', {
     origin: 'tool',
     message: `The call of "${name}" was not approved: ${reason}`,
     sideEffect: 'none',
-    context: { tool: name },
+    context: comment === undefined ? { tool: name } : { tool: name, comment },
   });
   return { callId, name, type: 'denied', content, failure, resultHash: 'denied', durationMs: 0 };
 }

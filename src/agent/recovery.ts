@@ -14,6 +14,10 @@ export type RecoveryName =
   | 'verify'
   | 'ask-person'
   | 'salvage'
+  // By a flow about a node, and by a plan about a step; `fall-back` is a flow's too.
+  | 'skip'
+  | 'replan'
+  | 'reclassify'
   | 'suspend'
   | 'stop'
   | 'fail';

@@ -1,18 +1,9 @@
+import { duration } from '../base/duration.ts';
 import { printableFailure } from '../errors/printable-failure.ts';
 import { renderFailure } from '../errors/render-failure.ts';
 import type { Block } from './report-document.ts';
 import type { ReportFacts } from './report-facts.ts';
-import {
-  amount,
-  counted,
-  duration,
-  excerpt,
-  explainEnd,
-  money,
-  own,
-  safely,
-  section,
-} from './report-words.ts';
+import { amount, counted, excerpt, explainEnd, money, own, safely, section } from './report-words.ts';
 
 /** For whoever must mend it: codes, causes, attempts, waits, the ledger, the limits, and how to go on. */
 export function describeForDeveloper(facts: ReportFacts): readonly Block[] {

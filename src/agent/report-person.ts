@@ -1,16 +1,7 @@
+import { duration } from '../base/duration.ts';
 import type { Block } from './report-document.ts';
 import type { ReportFacts } from './report-facts.ts';
-import {
-  amount,
-  counted,
-  duration,
-  excerpt,
-  explainEnd,
-  money,
-  own,
-  safely,
-  section,
-} from './report-words.ts';
+import { amount, counted, excerpt, explainEnd, money, own, safely, section } from './report-words.ts';
 import type { Explanation } from './report-words.ts';
 
 /** For somebody who does not want to know how it works: what was asked, what happened, what it cost, what to do. */

@@ -63,16 +63,6 @@ export function counted(value: unknown, noun: string): string {
   return `${amount(value)} ${value === 1 ? noun : `${noun}s`}`;
 }
 
-/** A time that has passed: `340 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min`. */
-export function duration(ms: unknown): string {
-  if (typeof ms !== 'number' || !Number.isFinite(ms) || ms < 0) return 'an unknown time';
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
-  const minutes = Math.floor(ms / 60_000);
-  if (minutes < 60) return `${minutes} min ${Math.floor((ms % 60_000) / 1000)} s`;
-  return `${Math.floor(minutes / 60).toLocaleString('en-US')} h ${minutes % 60} min`;
-}
-
 /** Money to four digits, and what is not known of it. */
 export function money(costUsd: unknown, unknownCost: unknown): string {
   const known = typeof costUsd === 'number' && Number.isFinite(costUsd) ? costUsd : 0;

@@ -12,6 +12,7 @@ import {
 } from '../../test/agent/machine-events.ts';
 import { smallConfig, textAnswer, workOf } from '../../test/agent/random-run.ts';
 import type { Json } from '../base/json.ts';
+import { createFailure } from '../errors/failure.ts';
 import { messagesOf } from './history.ts';
 import type { MachineEvent } from './event.ts';
 import { transition } from './transition.ts';
@@ -108,10 +109,25 @@ describe('a run that failed or was cancelled', () => {
   });
 
   it('goes on from a truthful history after it was cancelled in the middle of a call', () => {
-    const { state } = play(config, [called({ name: 'pay' }), { type: 'cancelled' }]);
+    const { state } = play(config, [called({ name: 'look' }), { type: 'cancelled' }]);
     const moved = follow(state, resumed());
     expect(workOf(moved)).toMatchObject({ type: 'call-model', turn: 2 });
     expect(lastText(moved.state)).toContain('may or may not have happened');
+  });
+
+  it.each([
+    { what: 'cancelled', event: { type: 'cancelled' } },
+    {
+      what: 'broken off by a defect',
+      event: { type: 'broken', failure: createFailure('INTERNAL', { message: 'A part broke' }) },
+    },
+  ] as const)('finds out first whether a call happened over which it was $what', ({ event }) => {
+    const { state } = play(config, [called({ name: 'pay' }), event]);
+    expect(lastText(state)).toContain('may or may not have happened');
+    const moved = follow(state, resumed());
+    expect(workOf(moved)).toMatchObject({ type: 'verify-tools', indexes: [0] });
+    expect(toldOf(moved, 'failure')).toMatchObject([{ failure: { code: 'UNKNOWN_OUTCOME' } }]);
+    expect(messagesOf(moved.state.history)).toHaveLength(messagesOf(state.history).length - 2);
   });
 
   it('is stopped at its limits all the same', () => {

@@ -1,12 +1,15 @@
+import { assert } from '../base/assert.ts';
 import { changeState } from './change-state.ts';
-import { addMessages, lastMessage } from './history.ts';
+import { addMessages, lastMessage, withoutLast } from './history.ts';
 import type { MachineEvent } from './event.ts';
+import { takeUpCalls } from './left-open.ts';
 import type { Moved } from './moved.ts';
+import { nextStep, replaceCall } from './next-step.ts';
 import { noteMessage } from './notes.ts';
 import { onAnswered } from './person.ts';
 import { afterMending } from './resting.ts';
 import type { RunEvent } from './run-event.ts';
-import type { RunState, Suspended } from './state.ts';
+import type { CallAnswer, CallState, Held, RunningTools, RunState, Suspended } from './state.ts';
 import { beginTurn, callModel } from './turn.ts';
 import { suspendRun } from './end.ts';
 
@@ -19,9 +22,10 @@ export function resumeRun(given: RunState, event: Resumed): Moved | undefined {
   const state: RunState = changeState(given, { config, wallMs, resting: afterMending(given, config.models) });
   const resumed: RunEvent = { type: 'run-resumed', runId: state.runId, agent: event.config.agent };
   if (phase.type === 'ended') {
-    return phase.end === 'failed' || phase.end === 'cancelled'
+    if (phase.end !== 'failed' && phase.end !== 'cancelled') return undefined;
+    return phase.doubt === undefined
       ? beginTurn(freshStart(state), [resumed])
-      : undefined;
+      : takeUpDoubt(state, phase.doubt, resumed);
   }
   if (phase.type !== 'suspended') return undefined;
   return fromSuspension(state, phase, { event, resumed });
@@ -30,14 +34,27 @@ export function resumeRun(given: RunState, event: Resumed): Moved | undefined {
 /** What counted against the run before somebody decided to go on counts no more; what it used up does. */
 function freshStart(state: RunState): RunState {
   // An answer that was not good enough is the last word where the run failed by it, and a model does not answer itself.
-  const isAnswered = lastMessage(state.history)?.role === 'assistant';
+  const isAnswered = lastMessage(state.history)?.role === 'assistant' && state.config.isConducted !== true;
   const history = isAnswered ? addMessages(state.history, noteMessage(goOn)) : state.history;
   return {
     ...state,
+    resumes: (state.resumes ?? 0) + 1,
     history,
     tallies: { ...state.tallies, nudges: 0, reasks: 0, compactions: 0, failedTurns: 0, toolFailures: {} },
   };
 }
+
+/** Whether a call happened is found out before anything else, as after a crash: the model is told what is known by then. */
+function takeUpDoubt(given: RunState, doubt: RunningTools, resumed: RunEvent): Moved {
+  const state = freshStart(changeState(given, { history: withoutLast(given.history, resultMessages) }));
+  const { tools, failures } = takeUpCalls(doubt);
+  const { turn } = state;
+  const told = failures.map((failure): RunEvent => ({ type: 'failure', turn, failure }));
+  return nextStep(state, tools, [resumed, ...told]);
+}
+
+/** The model's answer and the results of its calls: they join the conversation again once all is known. */
+const resultMessages = 2;
 
 const goOn = 'Your last answer could not be used, and the run goes on. Answer the request again.';
 
@@ -55,9 +72,25 @@ function fromSuspension(
       salvage === undefined ? { turn, base, continuations } : { turn, base, continuations, salvage };
     return callModel(state, call, [resumed]);
   }
+  if (back.type === 'held') return letOn(state, back, { event, resumed });
   const { request } = back;
   const isExpired = request.type === 'approval' && event.wallMs >= request.expiresAt;
   if (!event.answer.given && !isExpired) return suspendRun(state, phase, []);
   const moved = onAnswered(changeState(state, { phase: back }), back, event);
   return { ...moved, actions: [{ type: 'tell', event: resumed }, ...moved.actions] };
+}
+
+/** The call goes on with what was said, or looks whether it can go on by now. */
+function letOn(
+  state: RunState,
+  { tools, index }: Held,
+  { event, resumed }: { readonly event: Resumed; readonly resumed: RunEvent },
+): Moved {
+  const call = tools.calls[index];
+  assert(call?.type === 'waiting', `Call ${index} waits for nothing`);
+  const { request } = call.wait;
+  const said = event.answer;
+  const answer: CallAnswer = request === undefined ? (call.answer ?? { said }) : { said, about: request.id };
+  const on: CallState = { type: 'ready', call: call.call, attempts: call.attempts, answer };
+  return nextStep(state, replaceCall(tools, index, on), [resumed]);
 }

@@ -1,6 +1,7 @@
 import type { Json } from '../base/json.ts';
 import type { Failure } from '../errors/failure.ts';
 import type { Message } from '../model/message.ts';
+import type { RunExplanation } from './error-report.ts';
 import type { RecoveryName } from './recovery.ts';
 import type { PersonRequest, RunOutcome, StopReason, SuspendReason } from './run-outcome.ts';
 import type { ToolEnd } from './tool-call.ts';
@@ -107,6 +108,8 @@ export type RunEvent<Output = unknown> =
       readonly untilMs?: number;
     }
   | { readonly type: 'tool-restored'; readonly turn: number; readonly name: string }
+  /** Something that a run below this one tells: a node of a flow, a step of a plan, a member of a team. */
+  | { readonly type: 'child-event'; readonly node: string; readonly runId: string; readonly event: RunEvent }
   | { readonly type: 'history-repaired'; readonly repairs: readonly string[] }
   /** The run is taken up with other code than it was begun with. */
   | { readonly type: 'agent-changed'; readonly differences: readonly string[] }
@@ -158,4 +161,6 @@ export type RunEvent<Output = unknown> =
       readonly resumeAt?: number;
       readonly request?: PersonRequest;
     }
+  /** A model has said why the run failed or was stopped. It is part of the report. */
+  | { readonly type: 'explained'; readonly explanation: RunExplanation }
   | { readonly type: 'run-finished'; readonly outcome: RunOutcome<Output> };

@@ -44,6 +44,21 @@ export interface RunFacts {
   readonly recoveries: readonly RunRecovery[];
   /** The store failed and the run went on without it (`bestEffort`): what happened since is on record nowhere. */
   readonly unsaved?: Failure;
+  /** Of a flow or a plan: what became of its parts. */
+  readonly nodes?: readonly NodeReport[];
+}
+
+/** What became of one node of a flow, or of one step of a plan. */
+export interface NodeReport {
+  readonly name: string;
+  readonly status: 'succeeded' | 'failed' | 'skipped' | 'waiting' | 'cancelled' | 'not-reached';
+  /** The run that it was, where it was one: `rerail show` takes it. */
+  readonly runId?: string;
+  readonly text?: string;
+  readonly output?: Json;
+  readonly failure?: Failure;
+  /** Why it was skipped, what it waits for, what took its place. */
+  readonly reason?: string;
 }
 
 /** What a run has used up. */
@@ -73,10 +88,15 @@ export type SuspendReason =
   | 'long-wait'
   | 'credit'
   | 'credentials'
+  /** Somebody is asked what a plan must know. */
+  | 'clarification'
   /** It could not be written down. */
   | 'storage'
   /** The process that carried it has let go of it: it goes on where somebody takes it up. */
   | 'released';
+
+/** Those about a call of a tool: whether it may run, or whether it happened. */
+export type CallRequest = Extract<PersonRequest, { readonly type: 'approval' | 'in-doubt' }>;
 
 /** What a person is asked, with everything needed to decide. Answered by `agent.resume(runId, { answer })`. */
 export type PersonRequest =
@@ -98,6 +118,13 @@ export type PersonRequest =
       readonly tool: string;
       readonly input: Json;
       readonly hash: string;
+      readonly why: string;
+    }
+  /** What a plan must know before it can go on. The answer is a text. */
+  | {
+      readonly type: 'question';
+      readonly id: string;
+      readonly question: string;
       readonly why: string;
     }
   /** What must be mended outside before it can go on. */

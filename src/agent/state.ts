@@ -8,9 +8,11 @@ import type { Rejections } from './approval.ts';
 import type { RunConfig } from './config.ts';
 import type { History } from './history.ts';
 import type { LoopGuard } from './loop-guard.ts';
+import type { RunExplanation } from './error-report.ts';
 import type { RecoveryName } from './recovery.ts';
 import type { PersonRequest, RunRecovery, StopReason, SuspendReason } from './run-outcome.ts';
-import type { PreparedCall, ToolEnd } from './tool-call.ts';
+import type { PersonAnswer } from './event.ts';
+import type { CallWait, PreparedCall, Remembered, ToolEnd } from './tool-call.ts';
 
 /** A run, as the fold of its events. All JSON. */
 export interface RunState {
@@ -39,6 +41,16 @@ export interface RunState {
   /** Tools that were taken away, with the reason. Those of a breaker come back. */
   readonly withdrawn: Readonly<Record<string, Withdrawal>>;
   readonly tallies: Tallies;
+  /** How often it was gone on with after a failure or a cancellation; absent where never. */
+  readonly resumes?: number;
+  /** Of a conducted run: so many messages at the beginning are what it was asked. */
+  readonly taskLength?: number;
+  /** Runs that calls of this one were and that may be gone on with, with what they had used up when it was last told. */
+  readonly children?: Readonly<Record<string, Ledger>>;
+  /** What all runs below this one have used up: it is part of `ledger`. */
+  readonly below?: Ledger;
+  /** What tools have remembered, the latest last; absent where nothing. */
+  readonly remembered?: readonly Remembered[];
 }
 
 /** A model of the chain that is not to be asked for now: it asked for that, or somebody must mend something first. */
@@ -121,6 +133,8 @@ export interface RunningTools {
 export type CallState =
   | (Tried & { readonly type: 'ready' | 'to-ask' | 'running' })
   | (Tried & { readonly type: 'due'; readonly delayMs: number })
+  /** It is a run of its own, and waits outside the process. */
+  | (Tried & { readonly type: 'waiting'; readonly wait: CallWait })
   /** It may have happened. */
   | (Tried & { readonly type: 'in-doubt'; readonly end: ToolEnd; readonly isVerified: boolean })
   | (Tried & { readonly type: 'verifying'; readonly end: ToolEnd })
@@ -130,6 +144,15 @@ export type CallState =
 export interface Tried {
   readonly call: ReadyCall;
   readonly attempts: readonly FailedCall[];
+  /** It waited, and somebody went on with the run: what was said, and to which question. */
+  readonly answer?: CallAnswer;
+}
+
+/** What somebody said to what a call asked, or that it should see whether it can go on. */
+export interface CallAnswer {
+  readonly said: PersonAnswer;
+  /** Of the question. */
+  readonly about?: string;
 }
 
 /** An attempt at a call that came to nothing, and why it is made again. */
@@ -148,12 +171,30 @@ export interface Suspended {
   readonly resumeAt?: number;
   readonly request?: PersonRequest;
   readonly failure?: Failure;
-  readonly back: Extract<Phase, { type: 'asking' }> | Calling;
+  readonly back: Extract<Phase, { type: 'asking' }> | Held | Calling;
+}
+
+/** A call that is a run of its own waits, and with it this run. */
+export interface Held {
+  readonly type: 'held';
+  readonly tools: RunningTools;
+  readonly index: number;
 }
 
 export type Ended = { readonly type: 'ended' } & (
   | { readonly end: 'completed'; readonly text: string; readonly output: unknown }
-  | { readonly end: 'stopped'; readonly reason: StopReason; readonly failure?: Failure }
-  | { readonly end: 'cancelled' }
-  | { readonly end: 'failed'; readonly failure: Failure }
+  | (Explained & { readonly end: 'stopped'; readonly reason: StopReason; readonly failure?: Failure })
+  | (LeftOpen & { readonly end: 'cancelled' })
+  | (LeftOpen & Explained & { readonly end: 'failed'; readonly failure: Failure })
 );
+
+/** An end that a model may have explained. */
+export interface Explained {
+  readonly explanation?: RunExplanation;
+}
+
+/** What an end has broken off, and whoever goes on takes up first. */
+export interface LeftOpen {
+  /** The turn in which nobody knows of a call whether it happened. Its answer and results stand at the end of the conversation. */
+  readonly doubt?: RunningTools;
+}

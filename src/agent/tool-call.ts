@@ -3,6 +3,7 @@ import type { Failure } from '../errors/failure.ts';
 import type { ToolResultPart } from '../model/message.ts';
 import type { ToolEffect } from '../model/tool.ts';
 import type { Ledger } from '../resilience/ledger.ts';
+import type { PersonRequest, SuspendReason } from './run-outcome.ts';
 
 /** A tool call of the model, looked at before anything runs: its arguments read, its permission decided. All JSON. */
 export type PreparedCall = {
@@ -42,6 +43,39 @@ export interface ToolEnd {
   readonly durationMs: number;
   /** What `assist` used up. */
   readonly charge?: Ledger;
+  readonly child?: ChildUse;
+  /** What the tool wants the run to keep for it. Of an `ok` end only. */
+  readonly remembered?: readonly Remembered[];
   /** The result was longer than the model is shown; so many characters in all. */
   readonly totalCharacters?: number;
+}
+
+/** The run that a call was, with all that it has used up so far. */
+export interface ChildUse {
+  readonly runId: string;
+  readonly ledger: Ledger;
+}
+
+/** A call that has not ended: it is a run of its own, and somebody or something outside must come first. */
+export interface WaitingEnd {
+  readonly callId: string;
+  readonly name: string;
+  readonly type: 'waiting';
+  readonly wait: CallWait;
+  readonly child?: ChildUse;
+}
+
+/** What a call waits for outside the process, as its own run would say it. */
+export interface CallWait {
+  readonly reason: SuspendReason;
+  /** Milliseconds since 1970. */
+  readonly resumeAt?: number;
+  readonly request?: PersonRequest;
+  readonly failure?: Failure;
+}
+
+/** What a tool has remembered for the later calls of the run. */
+export interface Remembered {
+  readonly name: string;
+  readonly text: string;
 }

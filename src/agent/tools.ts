@@ -3,16 +3,17 @@ import { renderFailure } from '../errors/render-failure.ts';
 import type { Message } from '../model/message.ts';
 import { decideNext } from '../resilience/decide.ts';
 import { kindOf } from '../resilience/failure-kind.ts';
-import { addLedgers } from '../resilience/ledger.ts';
 import { callAgain } from './call-again.ts';
 import { changeState } from './change-state.ts';
+import { chargeCall } from './charge-call.ts';
 import type { AttemptedCall, VerifiedCall } from './event.ts';
 import type { Moved } from './moved.ts';
 import { indexesOf, mark, nextStep, replaceCall } from './next-step.ts';
 import { addRecoveries, overcomeCalls } from './overcome.ts';
+import { remember } from './remember.ts';
 import type { RunEvent } from './run-event.ts';
 import type { CallState, FailedCall, ReadyCall, RunningTools, RunState, Tried } from './state.ts';
-import type { PreparedCall, ToolEnd } from './tool-call.ts';
+import type { CallWait, PreparedCall, ToolEnd } from './tool-call.ts';
 
 /** A turn of tool calls begins. What was refused is settled already; the rest runs, or is asked first. */
 export function beginTools(
@@ -25,7 +26,7 @@ export function beginTools(
   let toolCalls = state.toolCalls;
   const calls = prepared.map((call): CallState => {
     if (call.type === 'refused') {
-      events.push(...refusalOf(turn, call.end));
+      events.push(...refusalOf(state, call.end));
       return { type: 'done', call, end: call.end };
     }
     toolCalls += 1;
@@ -38,16 +39,14 @@ export function beginTools(
   return nextStep(changeState(state, { toolCalls }), { type: 'running-tools', answer, calls }, events);
 }
 
-function refusalOf(turn: number, end: ToolEnd): readonly RunEvent[] {
+function refusalOf({ turn, config }: RunState, end: ToolEnd): readonly RunEvent[] {
   const { callId, name, failure } = end;
   const finished: RunEvent = { type: 'tool-finished', turn, attempt: 0, end, callId, name };
   if (failure === undefined) return [finished];
+  const failed: RunEvent = { type: 'failure', turn, failure };
+  if (config.isConducted === true) return [failed, finished];
   const reason = 'the model is told what was wrong with its call';
-  return [
-    { type: 'failure', turn, failure },
-    { type: 'recovery', turn, failure, recovery: 'tell-model', reason },
-    finished,
-  ];
+  return [failed, { type: 'recovery', turn, failure, recovery: 'tell-model', reason }, finished];
 }
 
 /** The wait is over: what was due runs again. */
@@ -73,18 +72,24 @@ export function onToolsFinished(given: RunState, tools: RunningTools, ends: read
   for (const { index, end, drawn } of ends) {
     const call = calls[index];
     if (call === undefined || call.type !== 'running') continue;
+    state = chargeCall(state, end);
+    if (end.type === 'waiting') {
+      calls[index] = waitingCall(call, end.wait);
+      continue;
+    }
     const settled = settleAttempt(state, call, { end, drawn });
     calls[index] = settled.call;
     events.push(...settled.events);
-    state = charge(state, end);
+    state = remember(state, end);
     if (end.type === 'ok') state = addRecoveries(state, overcomeCalls(state.turn, call.attempts));
   }
   return nextStep(state, { type: 'running-tools', answer: tools.answer, calls }, events);
 }
 
-/** What a tool used up counts whatever became of the attempt. */
-function charge(state: RunState, { charge: used }: ToolEnd): RunState {
-  return used === undefined ? state : changeState(state, { ledger: addLedgers(state.ledger, used) });
+/** What somebody said is kept until another question is asked: the disk may have failed before it came to where it was to go. */
+function waitingCall({ call, attempts, answer }: Tried, wait: CallWait): CallState {
+  const isKept = wait.request === undefined && answer?.said.given === true;
+  return { type: 'waiting', call, attempts, wait, ...(isKept ? { answer } : {}) };
 }
 
 interface Settled {
@@ -95,7 +100,7 @@ interface Settled {
 function settleAttempt(
   state: RunState,
   { call, attempts }: Tried,
-  { end, drawn }: Pick<AttemptedCall, 'end' | 'drawn'>,
+  { end, drawn }: { readonly end: ToolEnd; readonly drawn: number },
 ): Settled {
   const { failure } = end;
   if (failure === undefined) return { call: { type: 'done', call, end }, events: [] };
@@ -113,9 +118,12 @@ function settleAttempt(
       events: [failed, { type: 'recovery', turn, failure, recovery: 'retry', reason, delayMs }],
     };
   }
+  const done: CallState = { type: 'done', call, end };
+  // A flow or a plan decides what is done about it, and says so then.
+  if (state.config.isConducted === true) return { call: done, events: [failed] };
   const reason = `the model is told; ${decision?.reason ?? `a tool with the effect "${call.effect}" is not called again by itself`}`;
   return {
-    call: { type: 'done', call, end },
+    call: done,
     events: [failed, { type: 'recovery', turn, failure, recovery: 'tell-model', reason }],
   };
 }
@@ -132,8 +140,15 @@ function decideAgain(
   call: ReadyCall,
   { failure, before, drawn }: Attempted,
 ): ReturnType<typeof decideNext> | undefined {
-  if (call.effect === 'once') return undefined;
-  const { retry, limits } = config;
+  // What certainly did not happen may be tried again where nobody else would; a model is told instead.
+  const isSafe = call.effect !== 'once' || (config.isConducted === true && failure.sideEffect === 'none');
+  if (!isSafe) return undefined;
+  const { limits } = config;
+  const { retry: own } = config.tools[call.name] ?? {};
+  const retry = own ?? {
+    ...config.retry,
+    maxAttempts: Math.min(config.retry.maxAttempts, limits.maxToolAttempts),
+  };
   return decideNext(
     {
       failure,
@@ -144,11 +159,9 @@ function decideAgain(
       spendRetry: () => true,
       hasNextModel: false,
       isAlone: true,
+      isByOwnPolicy: own !== undefined,
     },
-    {
-      retry: { ...retry, maxAttempts: Math.min(retry.maxAttempts, limits.maxToolAttempts) },
-      fallBackOnFilter: false,
-    },
+    { retry, fallBackOnFilter: false },
   );
 }
 
@@ -166,7 +179,7 @@ export function onToolsVerified(given: RunState, tools: RunningTools, found: rea
     const { end } = after;
     const { callId, name } = end;
     const attempt = before.attempts.length + 1;
-    state = charge(state, end);
+    state = remember(chargeCall(state, end), end);
     if (end.type === 'ok') state = addRecoveries(state, overcomeCalls(state.turn, doubtsOf(before)));
     events.push({ type: 'tool-finished', turn: state.turn, attempt, end, callId, name });
   }

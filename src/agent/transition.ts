@@ -8,11 +8,12 @@ import { addMessages, startHistory } from './history.ts';
 import { onAttempt, onGiven } from './answer.ts';
 import { noRejections } from './approval.ts';
 import { cancelRun } from './cancel.ts';
-import { endRun, failRun } from './end.ts';
+import { endRun } from './end.ts';
 import type { BrokenOff, MachineEvent } from './event.ts';
 import { emptyLoopGuard } from './loop-guard.ts';
 import type { Moved } from './moved.ts';
 import { told } from './moved.ts';
+import { leftOpen } from './left-open.ts';
 import { onAbsent, onAnswered } from './person.ts';
 import { resumeRun } from './resume.ts';
 import { fitsHistory, onCompacted } from './shorten.ts';
@@ -38,7 +39,7 @@ export function transition(state: RunState | undefined, event: MachineEvent): Mo
       if (phase.type !== 'calling-model' || !fitsHistory(state, event.made)) return invalid(state, event);
       return onCompacted(state, phase, event);
     case 'answer-given':
-      return phase.type === 'calling-model' ? onGiven(state, phase, event.answer) : invalid(state, event);
+      return phase.type === 'calling-model' ? onGiven(state, phase, event) : invalid(state, event);
     case 'waited':
       return onWaited(state, event);
     case 'tools-finished':
@@ -59,15 +60,19 @@ export function transition(state: RunState | undefined, event: MachineEvent): Mo
       if (phase.type === 'ended') return invalid(state, event);
       return endRun(
         breakOff(state, event),
-        { type: 'ended', end: 'stopped', reason: 'guardrail', failure: event.failure },
+        { type: 'ended', end: 'stopped', reason: event.reason ?? 'guardrail', failure: event.failure },
         [],
       );
     case 'broken':
       if (phase.type === 'ended') return invalid(state, event);
-      return failRun(breakOff(state, event), event.failure, []);
+      return endRun(
+        breakOff(state, event),
+        { type: 'ended', end: 'failed', failure: event.failure, ...leftOpen(phase) },
+        [],
+      );
     case 'cancelled':
       if (phase.type === 'ended') return invalid(state, event);
-      return endRun(breakOff(state, event), { type: 'ended', end: 'cancelled' }, []);
+      return endRun(breakOff(state, event), { type: 'ended', end: 'cancelled', ...leftOpen(phase) }, []);
     default:
       return unreachable(event);
   }
@@ -113,7 +118,7 @@ function startRun(event: Extract<MachineEvent, { type: 'run-started' }>): Moved 
   };
   const started: RunEvent = { type: 'run-started', runId, agent: config.agent, input: [...messages] };
   return beginTurn(
-    state,
+    config.isConducted === true ? { ...state, taskLength: messages.length } : state,
     repairs.length === 0 ? [started] : [started, { type: 'history-repaired', repairs }],
   );
 }

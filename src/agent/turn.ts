@@ -1,3 +1,4 @@
+import { duration } from '../base/duration.ts';
 import { createFailure } from '../errors/failure.ts';
 import { situationOf, startProgress } from '../resilience/call-progress.ts';
 import { spentLimit as spentBound } from '../resilience/ledger.ts';
@@ -63,7 +64,8 @@ export function mayBegin(state: RunState): boolean {
 
 /** Which bound forbids another turn, if one does. */
 function reachedLimit(state: RunState): Stop | undefined {
-  const spent = spentLimit(state);
+  // To decide costs nothing: see `conduct-effect.ts`.
+  const spent = state.config.isConducted === true ? undefined : spentLimit(state);
   if (spent !== undefined) return spent;
   const { toolCalls, turn } = state;
   const { limits } = state.config;
@@ -102,7 +104,7 @@ export function limitName({ failure }: Stop): string {
 
 /** The run's time is up. */
 function overdue(timeoutMs: number): Stop {
-  const message = `The run has taken the ${timeoutMs} ms that limits.timeoutMs allows`;
+  const message = `The run has taken the ${duration(timeoutMs)} that limits.timeoutMs allows`;
   const failure = createFailure('TIMEOUT', {
     origin: 'agent',
     message,

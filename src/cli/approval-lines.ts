@@ -1,4 +1,4 @@
-import type { PersonRequest } from '../agent/run-outcome.ts';
+import type { CallRequest, PersonRequest } from '../agent/run-outcome.ts';
 import type { Json } from '../base/json.ts';
 import { lineDiff } from '../base/line-diff.ts';
 import type { DiffLine } from '../base/line-diff.ts';
@@ -33,6 +33,8 @@ export function approvalLines(
   const facts = typeof known === 'string' ? { preview: known } : known;
   if (request.type === 'mend')
     return [...titled(screen, 'Something must be mended first'), ...why(request, screen)];
+  if (request.type === 'question')
+    return [...titled(screen, visible(request.question)), ...why(request, screen)];
   return [
     ...titled(screen, titleOf(request)),
     ...why(request, screen),
@@ -40,8 +42,6 @@ export function approvalLines(
     ...terms(request, screen),
   ];
 }
-
-type CallRequest = Exclude<PersonRequest, { readonly type: 'mend' }>;
 
 const labelWidth = 10;
 const maxRows = 200;

@@ -3,6 +3,7 @@ import type { CommandRun, Given } from './command-spec.ts';
 import type { CliIo } from './io.ts';
 import { systemSeam } from './run-reading/agent-seam.ts';
 import type { AgentSeam } from './run-reading/agent-seam.ts';
+import { misplaced } from './run-reading/check-place.ts';
 import { finishedRun } from './run-reading/find-run.ts';
 import { findOptionsOf } from './run-reading/open-run-store.ts';
 import { shellWord } from './run-reading/run-words.ts';
@@ -13,7 +14,8 @@ export const runCancel: CommandRun = (given, io) => cancelWith(systemSeam, given
 
 /** The same, with an agent that is handed in. */
 export async function cancelWith(seam: AgentSeam, given: Given, io: CliIo): Promise<number> {
-  const { settings, reading, storeFlag } = await takeRun(seam, given, io);
+  const taken = await takeRun(seam, given, io);
+  const { settings, reading, storeFlag } = taken;
   const { row } = reading;
   const { runId, owner } = row;
   const name = printable(runId);
@@ -25,6 +27,9 @@ export async function cancelWith(seam: AgentSeam, given: Given, io: CliIo): Prom
   }
   if (row.status === 'completed' || row.status === 'stopped' || row.status === 'failed')
     throw finishedRun(row, findOptionsOf(io, given.flags));
+  const wrong = await misplaced(seam, taken, { verb: 'cancel', flags: given.flags, io });
+  // Whoever carries it hears of the wish from anywhere, and so does a program that is not ours.
+  if (owner === undefined && wrong?.failure.code === 'PATH_OUTSIDE_WORKSPACE') throw wrong;
   const { reason } = given.flags;
   const opened = await seam.openAgent(settings);
   try {

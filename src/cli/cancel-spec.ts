@@ -1,5 +1,5 @@
 import type { CommandSpec } from './command-spec.ts';
-import { findExitCodes, runArgument } from './run-reading/run-options.ts';
+import { changeExitCodes, runArgument } from './run-reading/run-options.ts';
 import { settingOptions } from './shared-options.ts';
 
 export const cancelSpec: CommandSpec = {
@@ -15,6 +15,6 @@ export const cancelSpec: CommandSpec = {
     { line: 'rerail cancel order-17' },
     { line: 'rerail cancel order-17 --reason "the customer called back"' },
   ],
-  exitCodes: findExitCodes,
+  exitCodes: changeExitCodes,
   load: async () => (await import('./cancel-command.ts')).runCancel,
 };

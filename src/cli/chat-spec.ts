@@ -18,7 +18,7 @@ export const chatSpec: CommandSpec = {
   examples: [
     { line: 'rerail chat' },
     {
-      line: 'rerail chat --model anthropic:claude-sonnet-5 --model openai:gpt-5.2',
+      line: 'rerail chat --model anthropic:claude-sonnet-5 --model openai:gpt-5.4',
       text: 'The second answers where the first fails',
     },
     { line: 'rerail chat --session 0b6c2a1e', text: 'Go on where you left' },

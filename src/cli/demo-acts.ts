@@ -31,7 +31,7 @@ const apiKey = 'demo';
 const viaAnthropic = (server: ChaosServer): Model =>
   anthropic('claude-sonnet-5', { baseURL: server.baseURL('anthropic'), apiKey });
 const viaOpenAI = (server: ChaosServer): Model =>
-  openai('gpt-5.2', { baseURL: server.baseURL('openai-responses'), apiKey });
+  openai('gpt-5.4', { baseURL: server.baseURL('openai-responses'), apiKey });
 
 export const acts: readonly Act[] = [
   {

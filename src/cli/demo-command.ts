@@ -174,7 +174,7 @@ async function runAgent({ io, signal }: Demo, { workspace, server, store }: Stag
       name: 'demo',
       model: [
         anthropic('claude-sonnet-5', { baseURL: server.baseURL('anthropic'), apiKey }),
-        openai('gpt-5.2', { baseURL: server.baseURL('openai-responses'), apiKey }),
+        openai('gpt-5.4', { baseURL: server.baseURL('openai-responses'), apiKey }),
       ],
       tools: [readFileTool, editFileTool, listFilesTool, searchFilesTool, shellTool].map((make) =>
         make(workspace),

@@ -7,7 +7,14 @@ import type { CommandRun, Given } from './command-spec.ts';
 import { failureOf } from './doctor-check.ts';
 import { checkConfig } from './doctor-config.ts';
 import { checkClock, checkSandbox, checkTerminal, readMoment } from './doctor-machine.ts';
-import { checkKeys, checkLocal, findKeys, findLocalServers, reachProviders } from './doctor-providers.ts';
+import {
+  addressesOf,
+  checkKeys,
+  checkLocal,
+  findKeys,
+  findLocalServers,
+  reachProviders,
+} from './doctor-providers.ts';
 import type { KeyFound } from './doctor-providers.ts';
 import { exitCodeOf, renderReport, reportOf } from './doctor-report.ts';
 import type { Diagnosis, NodeFound, SqliteFound, StoreFound } from './doctor-report.ts';
@@ -110,15 +117,19 @@ async function lookAround(
   const clock: Clock = { ...systemClock, wallMs: io.now };
   const from = readMoment(clock);
   const keys = findKeys(io.env);
-  const [local, online] = await Promise.all([
-    findLocalServers(),
-    flags['online'] === true ? reachProviders(keys, { env: io.env, clock, signal }) : notAsked(keys, io),
-  ]);
+  const local = await findLocalServers();
   signal.throwIfAborted();
   const told = new Set(keys.flatMap(({ failure }) => (failure === undefined ? [] : [failure.message])));
   const config = await checkConfig({ flags: settingFlagsOf({ flags }), io, local, told });
   signal.throwIfAborted();
   const { settings, worstCase } = config;
+  const addresses = addressesOf(settings?.models ?? []);
+  // After the settings: they say where a key goes.
+  const online =
+    flags['online'] === true
+      ? await reachProviders(keys, { env: io.env, clock, signal, addresses })
+      : notAsked(keys, io);
+  signal.throwIfAborted();
   const folder = settings?.workspace ?? io.folder;
   const sandbox = await checkSandbox({ folder, choice: settings?.sandbox ?? {}, clock, signal });
   const checks = [

@@ -1,9 +1,11 @@
 import { printable } from '../base/printable.ts';
+import { redact } from '../base/redact.ts';
 import { failedCheck, failureOf } from './doctor-check.ts';
 import type { Check } from './doctor-check.ts';
 import type { SettingFlags } from './config/setting-flags.ts';
 import type { LocalServer } from './config/local-server.ts';
-import type { Settings } from './config/settings.ts';
+import { wordsFor } from './config/provider-address.ts';
+import type { ChosenModel, Settings } from './config/settings.ts';
 import type { CliIo } from './io.ts';
 import { worstCaseOf } from './worst-case.ts';
 import type { WorstCase } from './worst-case.ts';
@@ -32,6 +34,7 @@ export async function checkConfig({ flags, io, local, told }: ConfigQuestion): P
     const worstCase = worstCaseOf(await partsOf(settings));
     const checks = [
       modelCheck(settings),
+      ...settings.models.flatMap(addressChecks),
       ...settings.notices.map(noticeCheck),
       ...worstCaseChecks(worstCase),
     ];
@@ -53,6 +56,13 @@ async function partsOf(settings: Settings): Promise<Parameters<typeof worstCaseO
 
 function modelCheck({ modelLine }: Settings): Check {
   return { name: 'model', status: 'ok', text: printable(modelLine.replace(/^Model: /, '')) };
+}
+
+/** Where a provider is asked, if that is not its own address: a key goes there. */
+function addressChecks({ name, address }: ChosenModel): readonly Check[] {
+  if (address === undefined) return [];
+  const text = `${name} is asked at ${redact(address.url)}, by ${wordsFor(address.from)}; its key is sent there`;
+  return [{ name: 'base URL', status: 'ok', text: printable(text) }];
 }
 
 function noticeCheck(notice: string): Check {

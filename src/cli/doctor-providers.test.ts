@@ -130,6 +130,24 @@ describe('reachProviders()', () => {
     ]);
   });
 
+  it.each([
+    { what: 'a variable', own: {}, set: { OPENAI_BASE_URL: 'https://a.example/v1' }, host: 'a.example' },
+    {
+      what: 'a setting',
+      own: { addresses: new Map([['openai', { url: 'https://b.example/v1', from: 'flag --base-url' }]]) },
+      set: { OPENAI_BASE_URL: 'https://a.example/v1' },
+      host: 'b.example',
+    },
+  ])('asks where $what says, and takes a path that is not there for no yes', async ({ own, set, host }) => {
+    const seen: TransportRequest[] = [];
+    const elsewhere = { OPENAI_API_KEY: 'sk-proj-abc', ...set };
+    const options = { ...asked(answering({ status: 404, body: '' }, seen)), env: elsewhere, ...own };
+    const { checks } = await reachProviders(findKeys(elsewhere), options);
+    expect(seen.map(({ url }) => new URL(url).host)).toEqual([host]);
+    expect(checks).toMatchObject([{ status: 'failure', failure: { code: 'MODEL_NOT_FOUND' } }]);
+    expect(checks[0]?.failure?.hint).toContain(`https://${host}/v1/responses is not there`);
+  });
+
   it('ends when it is interrupted', async () => {
     const silent: Transport = { send: () => new Promise(() => undefined) };
     const controller = new AbortController();

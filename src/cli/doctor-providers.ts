@@ -1,10 +1,17 @@
 import type { Clock } from '../base/clock.ts';
+import { printable } from '../base/printable.ts';
+import { redact } from '../base/redact.ts';
 import type { Failure } from '../errors/failure.ts';
+import type { Model } from '../model/model.ts';
 import { createNodeTransport } from '../providers/http/node-transport.ts';
 import type { Transport } from '../providers/http/transport.ts';
 import { createModelRegistry } from '../providers/registry.ts';
+import { addressedModel, isPathMissing } from './config/addressed-model.ts';
 import { findLocalServer, localPorts } from './config/local-server.ts';
 import type { LocalServer } from './config/local-server.ts';
+import { baseURLOf, environmentAddress, wordsFor } from './config/provider-address.ts';
+import type { ChosenAddress } from './config/provider-address.ts';
+import type { ChosenModel } from './config/settings.ts';
 import { failedCheck, failureOf } from './doctor-check.ts';
 import type { Check } from './doctor-check.ts';
 import type { ServerTime } from './doctor-machine.ts';
@@ -27,7 +34,9 @@ export function findKeys(env: Environment): readonly KeyFound[] {
     const variable = registry.describe(id).keyVariables.find((name) => (env[name] ?? '').trim() !== '');
     if (variable === undefined) return [];
     try {
-      registry.resolve(id);
+      const address = environmentAddress(provider, env);
+      const baseURL = address === undefined ? undefined : baseURLOf(address, { provider, hasKey: true });
+      registry.resolve(id, { baseURL });
       return [{ provider, variable }];
     } catch (error) {
       return [{ provider, variable, failure: failureOf(error) }];
@@ -59,6 +68,8 @@ export interface OnlineOptions {
   readonly env: Environment;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** Where providers are asked that are not asked at their own address, by their name; the environment is looked at besides. */
+  readonly addresses?: ReadonlyMap<string, ChosenAddress>;
   /** The network unless told. */
   readonly transport?: Transport;
 }
@@ -71,7 +82,7 @@ export interface Reached {
 
 /**
  * Asks each provider with a usable key once, for a model that does not exist: who answers that there is no such model has let the key
- * in, and charges nothing. Each is asked where its own provider asks it, and a key goes to no other host.
+ * in, and charges nothing. Each is asked where runs ask it, and a key goes to no other host.
  */
 export async function reachProviders(keys: readonly KeyFound[], options: OnlineOptions): Promise<Reached> {
   const own = options.transport === undefined ? createNodeTransport({ environment: options.env }) : undefined;
@@ -87,6 +98,13 @@ export async function reachProviders(keys: readonly KeyFound[], options: OnlineO
   } finally {
     own?.close();
   }
+}
+
+/** Where the providers of models are asked that somebody chose an address for, by their name. */
+export function addressesOf(models: readonly ChosenModel[]): ReadonlyMap<string, ChosenAddress> {
+  return new Map(
+    models.flatMap(({ model, address }) => (address === undefined ? [] : [[model.provider, address]])),
+  );
 }
 
 /** They are wherever somebody put them. */
@@ -106,7 +124,8 @@ interface Asking extends OnlineOptions {
 
 const maxWaitMs = 3000;
 
-async function reach(provider: string, { env, clock, signal, transport, times }: Asking): Promise<Check> {
+async function reach(provider: string, asking: Asking): Promise<Check> {
+  const { env, clock, signal, transport, times } = asking;
   const noting: Transport = {
     ...transport,
     send: async (request, sending) => {
@@ -120,8 +139,8 @@ async function reach(provider: string, { env, clock, signal, transport, times }:
     const text = 'azure: not asked, for AZURE_OPENAI_ENDPOINT is no host of Azure and would be sent the key.';
     return { name: 'provider', status: 'warning', text, advice: 'Check the address.' };
   }
-  const registry = createModelRegistry({ environment: env });
-  const model = registry.resolve(`${provider}:${probedModel}`, { transport: noting });
+  const address = asking.addresses?.get(provider) ?? environmentAddress(provider, env);
+  const model = probe(provider, { env, address, transport: noting });
   const startMs = clock.monotonicMs();
   const timeouts = { connectMs: maxWaitMs, headersMs: maxWaitMs, totalMs: maxWaitMs };
   const response = await model.call(
@@ -130,7 +149,21 @@ async function reach(provider: string, { env, clock, signal, transport, times }:
   );
   signal.throwIfAborted();
   const tookMs = Math.round(clock.monotonicMs() - startMs);
-  return judge(provider, response.type === 'failure' ? response.failure : undefined, tookMs);
+  const where =
+    address === undefined ? '' : ` at ${printable(redact(address.url))} (${wordsFor(address.from)})`;
+  return judge(response.type === 'failure' ? response.failure : undefined, { provider, where, tookMs });
+}
+
+interface Probe extends Pick<Asking, 'env' | 'transport'> {
+  readonly address: ChosenAddress | undefined;
+}
+
+function probe(provider: string, { env, transport, address }: Probe): Model {
+  const registry = createModelRegistry({ environment: env });
+  const id = `${provider}:${probedModel}`;
+  if (address === undefined) return registry.resolve(id, { transport });
+  const baseURL = baseURLOf(address, { provider, hasKey: true });
+  return addressedModel((noting) => registry.resolve(id, { baseURL, transport: noting }), address, transport);
 }
 
 function isAzure(endpoint: string | undefined): boolean {
@@ -142,14 +175,23 @@ function isAzure(endpoint: string | undefined): boolean {
 const letIn: ReadonlySet<string> = new Set(['MODEL_NOT_FOUND', 'INVALID_REQUEST', 'PERMISSION_DENIED']);
 const busy: ReadonlySet<string> = new Set(['RATE_LIMITED', 'OVERLOADED', 'MODEL_LOADING', 'SERVER_ERROR']);
 
-function judge(provider: string, failure: Failure | undefined, tookMs: number): Check {
+interface Heard {
+  readonly provider: string;
+  /** ` at http://127.0.0.1:8000/v1 (OPENAI_BASE_URL)`, or nothing. */
+  readonly where: string;
+  readonly tookMs: number;
+}
+
+function judge(failure: Failure | undefined, { provider, where, tookMs }: Heard): Check {
   const name = 'provider';
-  if (failure === undefined || letIn.has(failure.code)) {
-    return { name, status: 'ok', text: `${provider} answers in ${tookMs} ms, and took the key` };
+  // Who does not know the path has not looked at the key.
+  const isElsewhere = where !== '' && failure !== undefined && isPathMissing(failure);
+  if (failure === undefined || (letIn.has(failure.code) && !isElsewhere)) {
+    return { name, status: 'ok', text: `${provider}${where} answers in ${tookMs} ms, and took the key` };
   }
   if (!busy.has(failure.code))
-    return { ...failedCheck(name, failure), text: `${provider}: ${failure.message}` };
-  const text = `${provider} answers in ${tookMs} ms, but not now: ${failure.message}.`;
+    return { ...failedCheck(name, failure), text: `${provider}${where}: ${failure.message}` };
+  const text = `${provider}${where} answers in ${tookMs} ms, but not now: ${failure.message}.`;
   return { name, status: 'warning', text, advice: 'Runs wait and try again by themselves.' };
 }
 

@@ -1,5 +1,11 @@
 import type { CommandSpec } from './command-spec.ts';
-import { configOption, modelOption, sandboxOption, workspaceOption } from './shared-options.ts';
+import {
+  baseURLOption,
+  configOption,
+  modelOption,
+  sandboxOption,
+  workspaceOption,
+} from './shared-options.ts';
 
 export const doctorSpec: CommandSpec = {
   name: 'doctor',
@@ -15,6 +21,7 @@ export const doctorSpec: CommandSpec = {
       text: 'Also ask each provider that has a key, once and free of charge, whether it answers and takes the key',
     },
     modelOption,
+    baseURLOption,
     configOption,
     workspaceOption,
     sandboxOption,

@@ -12,7 +12,9 @@ describe('exitCodeOf()', () => {
     { code: 'AUTHENTICATION_ERROR', exitCode: 10 },
     { code: 'NETWORK_ERROR', exitCode: 13 },
     { code: 'TOOL_EXECUTION_ERROR', exitCode: 20 },
-    { code: 'STORAGE_LOCKED', exitCode: 30 },
+    { code: 'STORAGE_FULL', exitCode: 30 },
+    { code: 'STORAGE_LOCKED', exitCode: 31 },
+    { code: 'PATH_OUTSIDE_WORKSPACE', exitCode: 24 },
   ] as const)('ends a run that failed with $code with $exitCode, by its family', ({ code, exitCode }) => {
     const failure = createFailure(code, { message: 'It failed' });
     expect(exitCodeOf(outcome({ type: 'failed', failure }))).toBe(exitCode);
@@ -34,6 +36,16 @@ describe('exitCodeOf()', () => {
     { name: 'an answer', fields: { type: 'completed' }, exitCode: 0 },
   ])('ends with $exitCode after $name', ({ fields, exitCode }) => {
     expect(exitCodeOf(outcome(fields))).toBe(exitCode);
+  });
+
+  it('tells apart why a run cannot be gone on with: unknown, ended, of another workspace, in use, denied', () => {
+    const codes = ['STORAGE_NOT_FOUND', 'INVALID_STATE', 'PATH_OUTSIDE_WORKSPACE', 'STORAGE_LOCKED'] as const;
+    const numbers = [
+      ...codes.map((code) => failureTraits[code].exitCode),
+      exitCodes.denied,
+      exitCodes.waiting,
+    ];
+    expect(new Set(numbers).size).toBe(numbers.length);
   });
 
   it('has a code for waiting that no failure has', () => {

@@ -1,6 +1,13 @@
 import type { CommandSpec } from './command-spec.ts';
 import { findExitCodes, runArgument } from './run-reading/run-options.ts';
-import { configOption, jsonOption, modelOption, storeOption, workspaceOption } from './shared-options.ts';
+import {
+  baseURLOption,
+  configOption,
+  jsonOption,
+  modelOption,
+  storeOption,
+  workspaceOption,
+} from './shared-options.ts';
 
 export const explainSpec: CommandSpec = {
   name: 'explain',
@@ -12,13 +19,14 @@ export const explainSpec: CommandSpec = {
     { flags: '--full', text: 'The report for whoever must mend it: codes, causes, attempts, limits' },
     { flags: '--static', text: 'Ask no model' },
     modelOption,
+    baseURLOption,
     storeOption,
     configOption,
     workspaceOption,
     jsonOption,
   ],
   details: [
-    'The report is made without any model and is printed first. Where a model other than the embedded one can be had, it is then asked to say the same in a few plain words: once, for at most 20 s and 400 tokens, with secrets taken out. If that fails, one line says so, and nothing else changes.',
+    'The report is made without any model and is printed first. Where a model other than the embedded one can be had, it is then asked to say the same in a few plain words: once, for at most 20 s and 500 tokens, with secrets taken out. What it says must rest on what is on record: a sentence with a number, a code or a name that does not stand there is left out. If that fails, one line says so, and nothing else changes. Where the run was explained when it ended, those words are shown and nobody is asked.',
   ],
   examples: [
     { line: 'rerail explain order-17' },

@@ -16,7 +16,8 @@ export const runExport: CommandRun = (given, io) =>
   withRunStore({ flags: given.flags, io }, async ({ store }) => {
     const { out } = given.flags;
     const { runId } = await findRunByPrefix(store, readRunArgument(given), findOptionsOf(io, given.flags));
-    const bundle = await interruptible((signal) => exportRun(store, runId, { signal }));
+    const children = given.flags['children'] !== false && given.flags['noChildren'] !== true;
+    const bundle = await interruptible((signal) => exportRun(store, runId, { signal, children }));
     if (typeof out !== 'string') {
       io.stdout.write(bundle);
       return 0;

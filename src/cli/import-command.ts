@@ -22,12 +22,14 @@ export const runImport: CommandRun = async (given, io) => {
   const store = sqlite(file);
   try {
     const as = readName(given);
-    const { runId, from, events, status } = await importRun(store, text, as === undefined ? {} : { as });
+    const imported = await importRun(store, text, as === undefined ? {} : { as });
+    const { runId, from, events, status, children } = imported;
     const name = printable(redact(runId));
     const origin = from === runId ? '' : ` (there "${printable(redact(from))}")`;
     const count = events === 1 ? '1 event' : `${events} events`;
+    const below = children === 0 ? '' : ` and ${children === 1 ? 'a run' : `${children} runs`} below it`;
     io.stdout.write(
-      `Imported "${name}"${origin}: ${count}, ${statusWords({ status }).text}. See it: ${io.command} show ${shellWord(name)}${flag}\n`,
+      `Imported "${name}"${origin}${below}: ${count}, ${statusWords({ status }).text}. See it: ${io.command} show ${shellWord(name)}${flag}\n`,
     );
     return 0;
   } catch (error) {

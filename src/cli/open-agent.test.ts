@@ -81,6 +81,23 @@ describe('a run of another workspace (U06)', () => {
 });
 
 describe('openAgent()', () => {
+  it('has a failure explained only where the configuration wishes it', async () => {
+    const said =
+      '{"summary": "It failed.", "claims": [{ "text": "It failed.", "facts": [1] }], "nextSteps": []}';
+    const explained = async (config: string): Promise<string | undefined> => {
+      const world = createConfigWorld();
+      world.write('rerail.config.json', config);
+      await world.trust();
+      const model = scriptedModel([{ failure: 'INVALID_REQUEST' }, said]);
+      const opened = await openAgent({ ...(await world.load()), models: [{ name: 'scripted', model }] });
+      onTestFinished(() => opened.close());
+      const outcome = await opened.agent.run('Go.');
+      return outcome.type === 'failed' ? outcome.report.explanation?.summary : outcome.type;
+    };
+    expect(await explained('{}')).toBeUndefined();
+    expect(await explained('{ "explain": "auto" }')).toBe('It failed.');
+  });
+
   it('works in the workspace, and keeps its runs privately in the state folder', async () => {
     const world = createConfigWorld();
     world.write('a.txt', 'hello');

@@ -72,7 +72,7 @@ interface Parts extends OpenAgentOptions {
 
 function agentOptions(settings: Settings, parts: Parts): AgentOptions<Schema> {
   const { tools, store, onEvent, onApproval, extraInstructions, outputSchema, clock } = parts;
-  const { models, instructions, permissions, limits, retry } = settings;
+  const { models, instructions, permissions, limits, retry, explain } = settings;
   return defined({
     name: agentNameOf(settings.workspace),
     model: models.map(({ model }) => model),
@@ -81,6 +81,7 @@ function agentOptions(settings: Settings, parts: Parts): AgentOptions<Schema> {
     output: outputSchema,
     policy: defined({ permissions, retry }),
     limits,
+    explain,
     callbacks: defined({ onEvent, onApproval }),
     store,
     clock,

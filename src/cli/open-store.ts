@@ -3,9 +3,10 @@ import type { Stats } from 'node:fs';
 import path from 'node:path';
 import { readProperty } from '../errors/classify/safe-read.ts';
 import type { Store } from '../model/store.ts';
+import { storageError } from '../storage/common/storage-error.ts';
 import { lostError } from '../storage/sqlite/open-database.ts';
 import { sqlite } from '../storage/sqlite/sqlite.ts';
-import { storageError, toStorageError } from '../storage/sqlite/storage-errors.ts';
+import { toStorageError } from '../storage/sqlite/storage-errors.ts';
 
 /**
  * A store that is there already: looking for one must never make one. What is wrong with it is said by its verbs, and here only
@@ -37,8 +38,8 @@ function look(file: string): Stats | undefined {
 
 function notThere(file: string, what: string): Error {
   return storageError('STORAGE_NOT_FOUND', {
-    message: `There is no store at "${file}": it ${what}`,
-    hint: 'Nothing was made in its place. Give the path that the program of the agent gives to sqlite().',
+    message: `There is no store at "${path.resolve(file)}": it ${what}`,
+    hint: 'Nothing was made in its place. Check the path: leave --store out for the runs of this command, or give the one that your program gives to sqlite().',
     context: { path: file },
   });
 }

@@ -113,6 +113,11 @@ describe('a wrong command line', () => {
     expect({ exitCode, out }).toEqual({ exitCode: 2, out: '' });
     expect(err).not.toContain('hunter2');
   });
+
+  it('is answered by what to type here, where the program has another name', async () => {
+    const { err } = await run(['chaos', '--x'], { command: 'npx rerail' });
+    expect(err).toContain('Type: npx rerail chaos --help');
+  });
 });
 
 describe('a defect of our own', () => {

@@ -15,7 +15,10 @@ export async function runCommandLine(argv: readonly string[], io: CliIo): Promis
 }
 
 /** Ends with one line on stderr, whatever was thrown. Returns the exit code of the failure. */
-export async function reportThrown(thrown: unknown, io: Pick<CliIo, 'stderr' | 'env'>): Promise<number> {
+export async function reportThrown(
+  thrown: unknown,
+  io: Pick<CliIo, 'stderr' | 'env' | 'command'>,
+): Promise<number> {
   const { reportFailure } = await import('./report-failure.ts');
   return reportFailure(thrown, io);
 }

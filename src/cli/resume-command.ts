@@ -1,4 +1,4 @@
-import type { PersonRequest } from '../agent/run-outcome.ts';
+import type { PersonRequest, RunOutcome } from '../agent/run-outcome.ts';
 import type { Json } from '../base/json.ts';
 import { approvalLines } from './approval-lines.ts';
 import { exitCodes } from '../errors/codes.ts';
@@ -7,6 +7,7 @@ import type { CliIo } from './io.ts';
 import { createScreen } from './layout.ts';
 import { systemSeam } from './run-reading/agent-seam.ts';
 import type { AgentSeam } from './run-reading/agent-seam.ts';
+import { misplaced } from './run-reading/check-place.ts';
 import { finishedRun, runInUse } from './run-reading/find-run.ts';
 import { flagText } from './run-reading/given-text.ts';
 import { goOn } from './run-reading/go-on.ts';
@@ -17,6 +18,7 @@ import type { RunReading } from './run-reading/run-reading.ts';
 import { takeRun } from './run-reading/take-run.ts';
 import type { TakenRun } from './run-reading/take-run.ts';
 import { stepLines } from './run-reading/timeline.ts';
+import { eventLine } from './run-output.ts';
 import { usageError } from './usage-error.ts';
 
 /** Goes on with a run. */
@@ -30,11 +32,13 @@ export async function resumeWith(seam: AgentSeam, given: Given, io: CliIo): Prom
   if (row.status === 'completed' || row.status === 'stopped')
     throw finishedRun(row, findOptionsOf(io, given.flags));
   if (row.owner !== undefined) throw runInUse(row, findOptionsOf(io, given.flags));
+  const wrong = await misplaced(seam, taken, { verb: 'resume', flags: given.flags, io });
+  if (wrong !== undefined) throw wrong;
   const request = standingQuestion(reading);
   const value = readAnswer(given, reading);
   const isJson = given.flags['json'] === true;
   if (request !== undefined && value === undefined && (io.terminal === undefined || isJson))
-    return sayQuestion(request, taken, { seam, io });
+    return sayQuestion(request, taken, { seam, io, isJson });
   const answer = request === undefined || value === undefined ? undefined : { request, value };
   const askFirst = answer === undefined && row.status !== 'running' ? request : undefined;
   return goOn({ seam, io, settings, storeFlag, row, answer, askFirst, isJson });
@@ -72,12 +76,29 @@ function readAnswer({ flags }: Given, reading: RunReading): Json | undefined {
 async function sayQuestion(
   request: PersonRequest,
   { reading, storeFlag, settings }: TakenRun,
-  { seam, io }: { readonly seam: AgentSeam; readonly io: CliIo },
+  { seam, io, isJson }: { readonly seam: AgentSeam; readonly io: CliIo; readonly isJson: boolean },
 ): Promise<number> {
   const screen = createScreen(io);
   const facts = await previewCall({ seam, io }, settings, request);
   const typing = { command: io.command, storeFlag, nowMs: io.now() };
   const lines = [...approvalLines(request, screen, facts), ...stepLines(nextSteps(reading, typing), screen)];
   io.stderr.write(lines.map((line) => `${line}\n`).join(''));
+  if (isJson) io.stdout.write(eventLine({ type: 'run-finished', outcome: waitingOutcome(request, reading) }));
   return exitCodes.waiting;
+}
+
+/** As the record has it. Where the process died while it was asking there is none yet, and what is known of it is said. */
+function waitingOutcome(request: PersonRequest, { outcome, row, usage, turns }: RunReading): RunOutcome {
+  if (outcome !== undefined) return outcome;
+  const reason = request.type === 'in-doubt' ? 'in-doubt' : 'approval';
+  return {
+    type: 'suspended',
+    runId: row.runId,
+    reason,
+    request,
+    messages: [],
+    usage,
+    turns,
+    recoveries: [],
+  };
 }

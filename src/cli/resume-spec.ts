@@ -22,7 +22,7 @@ export const resumeSpec: CommandSpec = {
   examples: [
     { line: 'rerail resume order-17' },
     { line: 'rerail resume order-17 --answer happened', text: 'The payment is on the statement' },
-    { line: 'rerail resume order-17 --model openai:gpt-5.2', text: 'With another model than before' },
+    { line: 'rerail resume order-17 --model openai:gpt-5.4', text: 'With another model than before' },
   ],
   exitCodes: goOnExitCodes,
   load: async () => (await import('./resume-command.ts')).runResume,

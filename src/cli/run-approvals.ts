@@ -19,7 +19,7 @@ export interface ApprovalOptions {
 
 const maxNoted = 100;
 
-/** Answers by a person or, where there is none, with nothing, which is a no. */
+/** Answers by a person or, where there is none, says so, which is a no. */
 export function createApprovals(how: OnApproval, { ask, interrupted }: ApprovalOptions): Approvals {
   const denied: string[] = [];
   if (how === 'suspend') return { answer: undefined, denied };
@@ -30,9 +30,12 @@ export function createApprovals(how: OnApproval, { ask, interrupted }: ApprovalO
       // Whether something happened, only somebody who has looked can say: without him the run waits.
       if (said !== undefined || request.type !== 'approval') return said;
       // Whoever ends the run has not answered: the run is told of its end before it hears of this.
-      if (interrupted.aborted) await aborted(signal);
-      else if (denied.length < maxNoted) denied.push(request.tool);
-      return undefined;
+      if (interrupted.aborted) {
+        await aborted(signal);
+        return undefined;
+      }
+      if (denied.length < maxNoted) denied.push(request.tool);
+      return { type: 'absent' };
     },
   };
 }

@@ -2,6 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RerailError } from '../errors/rerail-error.ts';
+import { openWorkspace } from '../tools/workspace/open-workspace.ts';
 import type { CliIo } from './io.ts';
 import { runRun } from './run-command.ts';
 
@@ -60,6 +62,19 @@ describe('runRun()', { timeout: 20_000 }, () => {
       exitCode: 22,
       isAsked: true,
     });
+  });
+
+  it('asks no model where commands cannot be held as far as is demanded', async () => {
+    const workspace = await openWorkspace(folder, { sandbox: { min: 'contained' } });
+    const expected = await workspace.sandbox().then(
+      () => 0,
+      () => 'SANDBOX_SETUP_FAILED',
+    );
+    const end = await ask('Say hello', { lines: [], flags: { sandbox: 'contained' } }).then(
+      ({ exitCode }) => exitCode,
+      (error: unknown) => (RerailError.isInstance(error) ? error.failure.code : error),
+    );
+    expect(end).toBe(expected);
   });
 
   it('does not do what a person said no to', async () => {

@@ -7,6 +7,7 @@ import { resolveRetryPolicy } from '../resilience/retry-policy.ts';
 import type { CommandRun } from './command-spec.ts';
 import { loadSettings } from './config/load-settings.ts';
 import type { Settings } from './config/settings.ts';
+import { demandSandbox } from './demand-sandbox.ts';
 import { exitCodeOf } from './exit-code-of.ts';
 import type { CliIo } from './io.ts';
 import { openAgent } from './open-agent.ts';
@@ -17,8 +18,11 @@ import type { LineReader } from './run-lines.ts';
 import { readRunFlags, readSchemaFile } from './run-flags.ts';
 import type { RunFlags } from './run-flags.ts';
 import { answerText, deniedText, eventLine, watchPipe } from './run-output.ts';
+import { answerSteps } from './run-reading/next-steps.ts';
+import { shellWord } from './run-reading/run-words.ts';
 import { readPrompt } from './run-prompt.ts';
 import { settingFlagsOf } from './shared-options.ts';
+import { typedSettings } from './typed-settings.ts';
 import { interruptedExitCode, listenForInterrupts } from './two-interrupts.ts';
 import type { Interrupts } from './two-interrupts.ts';
 import { createRunView } from './view/create-run-view.ts';
@@ -41,7 +45,8 @@ export const runRun: CommandRun = async (given, io) => {
     onHangUp: async () => (late.runId === undefined ? undefined : late.opened?.agent.release(late.runId)),
   });
   const lines = createLineReader(io);
-  const scene: Scene = { io, flags, settings, schema, prompt, interrupts, lines, late };
+  const typed = typedSettings(given.flags);
+  const scene: Scene = { io, flags, typed, settings, schema, prompt, interrupts, lines, late };
   let isBroken = false;
   const stopWatching = watchPipe(io.stdout, () => {
     isBroken = true;
@@ -62,6 +67,8 @@ export const runRun: CommandRun = async (given, io) => {
 interface Scene {
   readonly io: CliIo;
   readonly flags: RunFlags;
+  /** The options of settings as they were typed. */
+  readonly typed: string;
   readonly settings: Settings;
   readonly schema: Readonly<Record<string, unknown>> | undefined;
   readonly prompt: string;
@@ -109,14 +116,15 @@ const silent: RunView = {
   close: () => undefined,
 };
 
-function createView({ io, flags, settings, schema, interrupts, lines, late }: Scene): RunView {
+function createView({ io, flags, typed, settings, schema, interrupts, lines, late }: Scene): RunView {
   const { isJson, isQuiet, onApproval } = flags;
   if (isJson || (isQuiet && onApproval !== 'ask')) return silent;
   const view = createRunView(io, {
     plainTo: 'stderr',
     // A terminal shows the answer as it comes; elsewhere it stands on standard output in the end.
     withoutText: io.terminal === undefined || schema !== undefined || isQuiet,
-    resumeCommand: (runId) => resumeLine(io, settings, runId),
+    resumeCommand: (runId) => `${io.command} resume ${shellWord(runId)}${typed}`,
+    answerSteps: (request, runId) => answerSteps(request, runId, { command: io.command, storeFlag: typed }),
     preview: async (request, signal) =>
       late.opened === undefined
         ? undefined
@@ -129,10 +137,6 @@ function createView({ io, flags, settings, schema, interrupts, lines, late }: Sc
     ...(io.isTerminal.stdin && io.isTerminal.stderr ? { readLine: lines.readLine } : {}),
   });
   return isQuiet ? { ...view, hear: () => undefined } : view;
-}
-
-function resumeLine({ command }: CliIo, { storeFile }: Settings, runId: string): string {
-  return `${command} resume ${runId} --store ${/^[\w./-]+$/.test(storeFile) ? storeFile : JSON.stringify(storeFile)}`;
 }
 
 async function performRun(
@@ -148,6 +152,7 @@ async function performRun(
     view.hear(event);
   };
   try {
+    await demandSandbox(opened.workspace);
     return await opened.agent.run(prompt, defined({ signal: interrupts.signal, onEvent, runId, sessionId }));
   } finally {
     await opened.close();

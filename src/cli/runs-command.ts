@@ -1,6 +1,7 @@
 import { printableJson } from '../base/printable.ts';
 import { redactJson } from '../base/redact.ts';
 import type { Json } from '../base/json.ts';
+import { RerailError } from '../errors/rerail-error.ts';
 import type { RunQuery, RunRow, Store } from '../model/store.ts';
 import type { CommandRun, Given } from './command-spec.ts';
 import type { CliIo } from './io.ts';
@@ -8,7 +9,7 @@ import { createScreen } from './layout.ts';
 import { shortIdsOf } from './run-reading/find-run.ts';
 import { flagTexts } from './run-reading/given-text.ts';
 import { isNoStore, withRunStore } from './run-reading/open-run-store.ts';
-import { layoutRuns } from './run-reading/runs-table.ts';
+import { asTree, layoutRuns } from './run-reading/runs-table.ts';
 import { readRunQuery } from './run-reading/runs-query.ts';
 import { shellWord, statusWords } from './run-reading/run-words.ts';
 import { wrap } from './wrap.ts';
@@ -19,7 +20,10 @@ export const runRuns: CommandRun = async (given, io) => {
     return await listRuns(given, io);
   } catch (error) {
     // Whoever has begun no run yet has a list of none.
-    if (!isNoStore(error) || given.flags['store'] !== undefined) throw error;
+    if (!isNoStore(error) || given.flags['store'] !== undefined) {
+      if (given.flags['json'] === true) printFailure(error, io);
+      throw error;
+    }
     if (given.flags['json'] === true) printJson([], undefined, io);
     else io.stdout.write(`There is no run yet. Begin one: ${io.command} run "…"\n`);
     return 0;
@@ -74,6 +78,12 @@ function printJson(runs: readonly RunRow[], next: string | undefined, io: CliIo)
   line({ type: 'end', runs: runs.length, ...(next === undefined ? {} : { next }) });
 }
 
+/** A program that reads lines of JSON finds one, whatever happens. */
+function printFailure(error: unknown, io: CliIo): void {
+  if (RerailError.isInstance(error))
+    io.stdout.write(`${printableJson({ type: 'failed', failure: error.failure })}\n`);
+}
+
 interface Table extends Listed {
   readonly store: Store;
   readonly storeFlag: string;
@@ -83,7 +93,8 @@ async function printTable({ store, runs, next, storeFlag }: Table, given: Given,
   const screen = createScreen(io);
   const write = (lines: readonly string[]): void =>
     void io.stdout.write(lines.map((line) => `${line}\n`).join(''));
-  const [first] = runs;
+  const tree = asTree(runs);
+  const [first] = tree;
   if (first === undefined) {
     const isFiltered = Object.keys(given.flags).some((name) => name !== 'store');
     const says = isFiltered ? `No run in ${store.name} fits that.` : `There is no run in ${store.name} yet.`;
@@ -92,8 +103,8 @@ async function printTable({ store, runs, next, storeFlag }: Table, given: Given,
     return;
   }
   const ids = await shortIdsOf(store, runs);
-  write(layoutRuns(runs, { ids, screen, nowMs: io.now() }));
-  const urgent = runs.find(
+  write(layoutRuns(tree, { ids, screen, nowMs: io.now() }));
+  const urgent = tree.find(
     ({ status, owner }) =>
       status === 'suspended' || status === 'failed' || (status === 'running' && owner === undefined),
   );
@@ -105,7 +116,7 @@ async function printTable({ store, runs, next, storeFlag }: Table, given: Given,
     write([`More: ${io.command} runs${filterText(given.flags)} --page ${shellWord(next)}${storeFlag}`]);
 }
 
-const filters = ['status', 'code', 'tool', 'text', 'since', 'limit'] as const;
+const filters = ['status', 'code', 'tool', 'text', 'since', 'below', 'limit'] as const;
 
 /** The same filters again, for the next page. */
 function filterText(flags: Given['flags']): string {

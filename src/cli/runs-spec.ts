@@ -19,7 +19,11 @@ export const runsSpec: CommandSpec = {
     { flags: '--since <time>', text: 'Only those that began since: 30m, 2h, 7d, or a date as in ISO 8601' },
     { flags: '--limit <number>', text: 'So many at most, 1 to 1000; 20 by default' },
     { flags: '--page <cursor>', text: 'Go on where a page ended: the page itself says what to type' },
-    { flags: '--all', text: 'All of them, without pages' },
+    {
+      flags: '--below <run>',
+      text: 'Only the runs below this one: of a flow, a plan or a team; its whole id',
+    },
+    { flags: '--all', text: 'All of them, without pages, and with the runs below others' },
     storeOption,
     configOption,
     workspaceOption,
@@ -27,6 +31,7 @@ export const runsSpec: CommandSpec = {
   ],
   details: [
     '"interrupted" is a run whose process vanished: it goes on with rerail resume. "parked" is one that no worker takes up by itself any more. An id may be typed by its first letters in every command, as long as they fit one run only.',
+    'The nodes of a flow and the members of a team are runs of their own, named after it: order-17/research. They are listed with --all and --below only.',
     'With --json every run is one line of JSON, and a last line of the type "end" has the cursor of the next page.',
   ],
   examples: [

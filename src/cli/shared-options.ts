@@ -7,6 +7,11 @@ export const modelOption: OptionSpec = {
   text: 'The model, as anthropic:claude-sonnet-5; more than one are a fallback chain',
 };
 
+export const baseURLOption: OptionSpec = {
+  flags: '--base-url <url>',
+  text: 'Where the provider of the model is asked instead of at its own address, as https://host/v1; its key is sent there',
+};
+
 export const configOption: OptionSpec = {
   flags: '--config <file>',
   text: 'The configuration file to use instead of the one found in the workspace; "none" for none',
@@ -41,6 +46,7 @@ export const jsonOption: OptionSpec = {
 /** All that decide about settings, for a command that makes an agent. */
 export const settingOptions: readonly OptionSpec[] = [
   modelOption,
+  baseURLOption,
   configOption,
   storeOption,
   workspaceOption,
@@ -50,9 +56,11 @@ export const settingOptions: readonly OptionSpec[] = [
 
 /** What was typed of these options. */
 export function settingFlagsOf({ flags }: Pick<Given, 'flags'>): SettingFlags {
-  const { model, config, store, workspace, sandbox, noFetch } = flags;
+  const { model, baseUrl, config, store, workspace, sandbox, noFetch } = flags;
   return {
     model: Array.isArray(model) ? model.map(String) : asText(model),
+    // In place of the list that was typed, `/model` of a conversation puts one name: the address was typed for another model.
+    baseURL: typeof model === 'string' ? undefined : asText(baseUrl),
     config: asText(config),
     store: asText(store),
     workspace: asText(workspace),

@@ -11,6 +11,7 @@ import { readTrustable } from './config/trustable-files.ts';
 import type { TrustableFile } from './config/trustable-files.ts';
 import type { CliIo } from './io.ts';
 import { createScreen } from './layout.ts';
+import { shellWord } from './run-reading/run-words.ts';
 import { quote, usageError } from './usage-error.ts';
 
 /** Shows what would be trusted, asks, and keeps the answer. */
@@ -51,7 +52,10 @@ async function openFolder({ args }: Given, io: CliIo): Promise<string> {
     return await realpath(folder);
   } catch (error) {
     if (typeof readProperty(error, 'code') !== 'string') throw error;
-    throw usageError({ message: `There is no folder ${quote(folder)}`, hint: 'Type: rerail trust <folder>' });
+    throw usageError({
+      message: `There is no folder ${quote(folder)}`,
+      hint: `Type: ${io.command} trust <folder>`,
+    });
   }
 }
 
@@ -102,10 +106,12 @@ const warning =
   'A configuration can run code with your rights, choose who is sent your files, and lift rules.';
 
 /** A plain yes, on a terminal or by `--yes`; everything else is a no. */
-async function isAgreed({ flags }: Given, io: CliIo): Promise<boolean> {
+async function isAgreed({ flags, args }: Given, io: CliIo): Promise<boolean> {
   if (flags['yes'] === true) return true;
   if (!io.isTerminal.stdin || !io.isTerminal.stdout) {
-    io.stdout.write('Nobody can be asked here. To say yes, type: rerail trust --yes\n');
+    const [named] = args;
+    const folder = typeof named === 'string' ? ` ${shellWord(named)}` : '';
+    io.stdout.write(`Nobody can be asked here. To say yes, type: ${io.command} trust${folder} --yes\n`);
     return false;
   }
   io.stdout.write('Trust exactly this content? [y/N] ');

@@ -1,4 +1,5 @@
 export type {
+  CreateEngine,
   Durable,
   DurableCallOptions,
   DurableProgram,
@@ -6,6 +7,7 @@ export type {
   EffectContext,
   EffectEnd,
   Engine,
+  EngineSetup,
   Outcome,
   RunStatus,
   Signalled,

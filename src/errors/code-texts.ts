@@ -1,6 +1,8 @@
 // Table: what each failure says to its three readers. The compiler asks for a row per code.
 
 import type { FailureCode } from './codes.ts';
+import { durableTexts } from './durable-texts.ts';
+import { flowTexts } from './flow-texts.ts';
 import { storageTexts } from './storage-texts.ts';
 import type { ThreeTexts } from './three-texts.ts';
 
@@ -286,6 +288,16 @@ export const codeTexts: Readonly<Record<FailureCode, ThreeTexts>> = {
     },
     forModel:
       'The conversation could not be shortened: {message}. Ask for less text at once, and answer briefly.',
+  },
+  ...flowTexts,
+  ...durableTexts,
+  INITIALIZATION_ERROR: {
+    forDeveloper: 'The setup of the agent threw or took too long, so no step was taken.',
+    forPerson: {
+      what: 'Something that this work needs is not ready: {message}.',
+      next: 'Mend that, then resume or run again: it is tried again. Nothing was sent to a model.',
+    },
+    forModel: 'What the work needs is not ready: {message}. Nothing in the request can change that.',
   },
   MAX_ITERATIONS_EXCEEDED: {
     forDeveloper: 'The run took as many turns as it may.',

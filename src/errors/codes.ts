@@ -22,7 +22,7 @@ export const origins = [
 export type Origin = (typeof origins)[number];
 
 /** How far a failure reaches: from 'the same step may be tried again' to 'the run is broken'. */
-export const severities = ['retriable', 'replanning', 'critical', 'fatal'] as const;
+export const severities = ['retriable', 'replanning', 'reclassification', 'critical', 'fatal'] as const;
 
 /** One of `severities`; see `severityOf`. */
 export type Severity = (typeof severities)[number];
@@ -56,7 +56,11 @@ export const exitCodes = {
   denied: 22,
   /** A run is suspended: it waits for a person or a time, and can be resumed. */
   waiting: 23,
+  /** What was named lies in another workspace. */
+  elsewhere: 24,
   storage: 30,
+  /** Another process has the run or the store: later it may be free. */
+  inUse: 31,
   internal: 70,
   cancelled: 130,
 } as const;
@@ -88,31 +92,41 @@ export const failureTraits = {
   CONTENT_FILTERED:        { retryable: false, severity: 'critical',   httpStatus: 422, exitCode: exitCodes.filtered,     origins: modelSide },
   INVALID_REQUEST:         { retryable: false, severity: 'critical',   httpStatus: 502, exitCode: exitCodes.request,      origins },
   INVALID_RESPONSE:        { retryable: true,  severity: 'critical',   httpStatus: 502, exitCode: exitCodes.response,     origins },
-  EMPTY_RESPONSE:          { retryable: true,  severity: 'replanning', httpStatus: 502, exitCode: exitCodes.response,     origins: modelSide },
+  EMPTY_RESPONSE:          { retryable: true,  severity: 'replanning', httpStatus: 502, exitCode: exitCodes.response,     origins: ['model', 'embedding', 'flow'] },
   OUTPUT_TRUNCATED:        { retryable: false, severity: 'replanning', httpStatus: 502, exitCode: exitCodes.response,     origins: ['model'] },
   STREAM_INTERRUPTED:      { retryable: true,  severity: 'critical',   httpStatus: 502, exitCode: exitCodes.connection,   origins },
   TOOL_CALL_INVALID:       { retryable: true,  severity: 'replanning', httpStatus: 502, exitCode: exitCodes.response,     origins: modelSide },
   TOOL_EXECUTION_ERROR:    { retryable: false, severity: 'replanning', httpStatus: 500, exitCode: exitCodes.tool,         origins: ['tool'] },
-  TOOL_NOT_FOUND:          { retryable: false, severity: 'replanning', httpStatus: 500, exitCode: exitCodes.tool,         origins: ['tool'] },
+  // What was chosen cannot do it at all: another plan with the same choice would fail alike.
+  TOOL_NOT_FOUND:          { retryable: false, severity: 'reclassification', httpStatus: 500, exitCode: exitCodes.tool,   origins: ['tool'] },
   UNKNOWN_OUTCOME:         { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.tool,         origins: ['tool'] },
   VALIDATION_ERROR:        { retryable: false, severity: 'replanning', httpStatus: 422, exitCode: exitCodes.tool,         origins: toolFirst },
   SERIALIZATION_ERROR:     { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.tool,         origins: toolFirst },
   IO_ERROR:                { retryable: false, severity: 'replanning', httpStatus: 500, exitCode: exitCodes.tool,         origins: ['tool', 'sandbox'] },
   NOT_FOUND:               { retryable: false, severity: 'replanning', httpStatus: 404, exitCode: exitCodes.tool,         origins: ['tool', 'sandbox', 'mcp'] },
-  PATH_OUTSIDE_WORKSPACE:  { retryable: false, severity: 'replanning', httpStatus: 403, exitCode: exitCodes.denied,       origins: ['tool'] },
+  PATH_OUTSIDE_WORKSPACE:  { retryable: false, severity: 'replanning', httpStatus: 403, exitCode: exitCodes.elsewhere,    origins: ['tool'] },
   SANDBOX_SETUP_FAILED:    { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.denied,       origins: ['sandbox'] },
   SANDBOX_EXECUTION_FAILED: { retryable: false, severity: 'replanning', httpStatus: 500, exitCode: exitCodes.tool,        origins: ['sandbox'] },
   OUTPUT_PARSE_ERROR:      { retryable: false, severity: 'replanning', httpStatus: 502, exitCode: exitCodes.response,     origins: ['output'] },
   COMPACTION_FAILED:       { retryable: false, severity: 'critical',   httpStatus: 413, exitCode: exitCodes.request,      origins: ['context'] },
+  FLOW_INVALID:            { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.usage,        origins: ['flow'] },
+  FLOW_CYCLE:              { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.usage,        origins: ['flow'] },
+  MAX_HANDOFFS_EXCEEDED:   { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.stopped,      origins: ['flow'] },
+  PLAN_INVALID:            { retryable: false, severity: 'replanning', httpStatus: 502, exitCode: exitCodes.response,     origins: ['flow'] },
+  REPLAN_LIMIT:            { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.stopped,      origins: ['flow'] },
+  INITIALIZATION_ERROR:    { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.usage,        origins: ['agent'] },
   MAX_ITERATIONS_EXCEEDED: { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.stopped,      origins: ['agent'] },
   BUDGET_EXCEEDED:         { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.stopped,      origins: ['agent', 'model', 'embedding'] },
   ENDLESS_LOOP:            { retryable: false, severity: 'replanning', httpStatus: 500, exitCode: exitCodes.stopped,      origins: ['agent'] },
   INVALID_STATE:           { retryable: false, severity: 'fatal',      httpStatus: 409, exitCode: exitCodes.usage,        origins: ['agent', 'durable'] },
   HOOK_FAILED:             { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.denied,       origins: ['hook'] },
   HOOK_TERMINATED:         { retryable: false, severity: 'critical',   httpStatus: 403, exitCode: exitCodes.denied,       origins: ['hook'] },
+  ACTIVITY_FAILED:         { retryable: false, severity: 'critical',   httpStatus: 502, exitCode: exitCodes.connection,   origins: ['durable'] },
+  SIGNAL_TIMEOUT:          { retryable: true,  severity: 'critical',   httpStatus: 504, exitCode: exitCodes.connection,   origins: ['durable'] },
+  HISTORY_LIMIT:           { retryable: false, severity: 'critical',   httpStatus: 413, exitCode: exitCodes.stopped,      origins: ['durable'] },
   STORAGE_NOT_FOUND:       { retryable: false, severity: 'fatal',      httpStatus: 404, exitCode: exitCodes.storage,      origins: ['storage'] },
   STORAGE_CORRUPT:         { retryable: false, severity: 'fatal',      httpStatus: 500, exitCode: exitCodes.storage,      origins: ['storage'] },
-  STORAGE_LOCKED:          { retryable: true,  severity: 'critical',   httpStatus: 503, exitCode: exitCodes.storage,      origins: ['storage'] },
+  STORAGE_LOCKED:          { retryable: true,  severity: 'critical',   httpStatus: 503, exitCode: exitCodes.inUse,        origins: ['storage'] },
   STORAGE_FULL:            { retryable: false, severity: 'critical',   httpStatus: 507, exitCode: exitCodes.storage,      origins: ['storage'] },
   STORAGE_IO:              { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.storage,      origins: ['storage'] },
   STORAGE_READ_ONLY:       { retryable: false, severity: 'critical',   httpStatus: 500, exitCode: exitCodes.storage,      origins: ['storage'] },

@@ -138,6 +138,13 @@ describe('severityOf()', () => {
     expect(severityOf({ code: 'RATE_LIMITED', retryable: false })).toBe('critical');
     expect(severityOf({ code: 'RATE_LIMITED', retryable: true })).toBe('retriable');
     expect(severityOf({ code: 'CONTEXT_LENGTH_EXCEEDED', retryable: false })).toBe('replanning');
+    expect(severityOf({ code: 'TOOL_NOT_FOUND', retryable: false })).toBe('reclassification');
     expect(severityOf({ code: 'INTERNAL', retryable: false })).toBe('fatal');
+  });
+
+  it('follows what a capability has said of it before both, and no other word', () => {
+    const broken = { code: 'TOOL_EXECUTION_ERROR', retryable: true } as const;
+    expect(severityOf({ ...broken, context: { severity: 'fatal' } })).toBe('fatal');
+    expect(severityOf({ ...broken, context: { severity: 'high' } })).toBe('retriable');
   });
 });

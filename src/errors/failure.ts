@@ -4,7 +4,7 @@ import type { Json } from '../base/json.ts';
 import { boundAndFreeze, toPlainJson } from '../base/plain-json.ts';
 import { redact, redactJson } from '../base/redact.ts';
 import { boundText } from '../base/text.ts';
-import { failureTraits, origins } from './codes.ts';
+import { failureTraits, origins, severities } from './codes.ts';
 import type { FailureCode, Origin, Severity } from './codes.ts';
 
 /** How far the attempt had come. After `connect` the other side may have acted. */
@@ -108,9 +108,17 @@ function checkDetails(code: FailureCode, { origin, retryAfterMs, provider }: Fai
   );
 }
 
-/** Derived, never stored: a retryable failure is `retriable`, the rest is as the table says. */
-export function severityOf(failure: Pick<Failure, 'code' | 'retryable'>): Severity {
-  return failure.retryable ? 'retriable' : failureTraits[failure.code].severity;
+/**
+ * What a failure means for whoever goes on: what a capability has said of it (`context.severity`), else `retriable` where it is
+ * retryable, else as the table says.
+ */
+export function severityOf({
+  code,
+  retryable,
+  context,
+}: Pick<Failure, 'code' | 'retryable'> & Partial<Pick<Failure, 'context'>>): Severity {
+  const said = severities.find((one) => one === context?.['severity']);
+  return said ?? (retryable ? 'retriable' : failureTraits[code].severity);
 }
 
 /** Redacts first and cuts then: a key that is cut in half no longer looks like one. */

@@ -50,8 +50,12 @@ export interface RunStore {
   readonly signals: (runId: string) => Promise<readonly StoredSignal[]>;
   /** Runs that somebody should take up now: interrupted, due, or signalled. The longest waiting first. */
   readonly waiting: (query: WaitingQuery) => Promise<readonly WaitingRun[]>;
-  /** Removes ended runs by age or number, and whatever only they need. Gives how many. */
+  /**
+   * Removes ended runs by age or number, and whatever only they need. Gives how many. A run goes with those below it, and none of
+   * those without it: what a flow has not finished may still need them.
+   */
   readonly prune: (rule: Retention) => Promise<number>;
+  /** Removes a run and those below it. */
   readonly remove: (runId: string) => Promise<boolean>;
   /** Accepts what is there as the whole truth, where the record of the head says that there was more. */
   readonly acceptHead: (runId: string) => Promise<void>;
@@ -146,7 +150,7 @@ export interface RunRow {
   readonly tools: readonly string[];
   /** Of the failure it ended with or waits for. */
   readonly code?: string;
-  /** Why it was stopped or suspended. */
+  /** Why it was stopped or suspended; `denied:1` where it completed without so many calls, to which nobody had said yes. */
   readonly reason?: string;
   /** Not to be taken up before. Milliseconds since 1970. */
   readonly resumeAtMs?: number;
@@ -183,6 +187,8 @@ export interface RunQuery {
   /** Created at or after; before. Milliseconds since 1970. */
   readonly fromMs?: number;
   readonly toMs?: number;
+  /** Only runs below this one; `false`: only those that stand below none. See `run-tree.ts`. */
+  readonly below?: string | false;
   /** At most so many, 50 unless told, at most 1000. */
   readonly limit?: number;
   /** From the page before. */

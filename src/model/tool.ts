@@ -43,6 +43,13 @@ export interface ToolContext {
   ) => Promise<[S] extends [never] ? string : Parsed<S>>;
   /** Work that goes on after the call has ended. Its result reaches the model as a message at a later turn. */
   readonly background: (label: string, work: Promise<unknown>) => void;
+  /**
+   * Keeps a short text under a name, for the later calls of this run in whatever process they are made: it is written down with the result
+   * of this call, so only where the call goes well. Throws where name or text has more than 1,000 characters.
+   */
+  readonly remember: (name: string, text: string) => void;
+  /** What was last remembered under this name. Nothing where it never was, or is not among the latest 500 names any more. */
+  readonly recall: (name: string) => string | undefined;
 }
 
 /** What a tool may say about a failure of its own. */

@@ -111,6 +111,16 @@ describe('readBaseURL()', () => {
     );
   });
 
+  it.each([
+    { given: 'http://a:b@host/v1', says: 'set the key in the environment' },
+    { given: 'http://host.example/v1', says: /write "https:\/\/"$/ },
+    { given: 'https://host/v1/v1', says: 'write "https://host/v1"' },
+    { given: 'https://host/v1/messages', says: 'write "https://host/v1"' },
+  ])('advises no further option for $given where none can stand beside it', ({ given, says }) => {
+    expect(() => readBaseURL(given, { ...rule, isAlone: true })).toThrow(says);
+    expect(() => readBaseURL(given, { ...rule, isAlone: true })).not.toThrow(/apiKey|allowInsecure/);
+  });
+
   it('lets http through where no key is sent, or where it is meant', () => {
     expect(readBaseURL('http://acme.example/v1', { ...rule, hasKey: false })).toBe('http://acme.example/v1');
     expect(readBaseURL('http://acme.example/v1', { ...rule, allowInsecure: true })).toBe(

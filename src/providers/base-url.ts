@@ -13,6 +13,8 @@ export interface AddressRule {
   readonly hasKey: boolean;
   /** Allows a key to travel unencrypted over the public network. */
   readonly allowInsecure: boolean;
+  /** It stands where no further option can be written beside it, so that none is advised: on a command line, in a variable. */
+  readonly isAlone?: true;
 }
 
 /**
@@ -74,29 +76,35 @@ function nameOfType(value: unknown): string {
 const endpoints =
   /\/(?:chat\/completions|completions|responses|messages|embeddings|models(?:\/[^/]+:\w+)?|api\/(?:chat|generate|embed))\/?$/;
 
-function findFault(url: URL, { versionPath, hasKey, allowInsecure }: AddressRule): string | undefined {
+function findFault(url: URL, rule: AddressRule): string | undefined {
+  const { versionPath, hasKey, allowInsecure, isAlone = false } = rule;
   // Neither these nor a query is quoted: both are places where people keep keys.
   if (url.username !== '' || url.password !== '') {
-    return 'has a user name or password in it: remove them and hand the key in as "apiKey" or in "headers"';
+    const instead = isAlone
+      ? 'set the key in the environment'
+      : 'hand the key in as "apiKey" or in "headers"';
+    return `has a user name or password in it: remove them and ${instead}`;
   }
   if (url.search !== '' || url.hash !== '') {
     return `has a "${url.search === '' ? '#' : '?'}" in it: end it before that character`;
   }
+  const handIn = isAlone ? 'write' : 'hand in';
   const endpoint = endpoints.exec(url.pathname)?.[0];
   if (endpoint !== undefined) {
     const base = url.origin + url.pathname.slice(0, -endpoint.length);
-    return `ends in "${endpoint}", which Rerail adds itself: hand in "${base}"`;
+    return `ends in "${endpoint}", which Rerail adds itself: ${handIn} "${base}"`;
   }
   const doubled = /((?:\/v\d\w*))\1\/*$/.exec(url.pathname);
   if (doubled !== null) {
     const base = url.origin + url.pathname.slice(0, doubled.index) + (doubled[1] ?? '');
-    return `has its version twice at the end: hand in "${base}"`;
+    return `has its version twice at the end: ${handIn} "${base}"`;
   }
   if (/\/v\d\w*\/v\d\w*\/*$/.test(url.pathname)) {
     return `ends in two versions: keep the one that the provider names${versionPath === undefined ? '' : `, here "${versionPath}"`}`;
   }
   if (url.protocol === 'http:' && hasKey && !allowInsecure && !isPrivateHost(url.hostname)) {
-    return 'begins with "http://", which would send the key unencrypted over the public network: write "https://", or set "allowInsecure" if that is meant';
+    const danger = 'begins with "http://", which would send the key unencrypted over the public network';
+    return `${danger}: write "https://"${isAlone ? '' : ', or set "allowInsecure" if that is meant'}`;
   }
   return undefined;
 }

@@ -43,10 +43,34 @@ describe('decideNext()', () => {
     ],
     ['all attempts are made', failed('OVERLOADED', { attempts: 4 }), 'give-up', /all 4 attempts/],
     [
+      'it is of a kind that is not asked again',
+      failed('TOOL_EXECUTION_ERROR', { details: { retryable: true }, isAlone: true }),
+      'give-up',
+      /TOOL_EXECUTION_ERROR came 1 times/,
+    ],
+    [
+      'it is of such a kind, but has a policy of its own',
+      failed('TOOL_EXECUTION_ERROR', { details: { retryable: true }, isAlone: true, isByOwnPolicy: true }),
+      'retry',
+      /then attempt 2/,
+    ],
+    [
       'it may be asked again',
       failed('OVERLOADED', { attempts: 3 }),
       'retry',
-      /backoff of 4000 ms, then attempt 4/,
+      /backoff of 4\.0 s, then attempt 4/,
+    ],
+    [
+      'a wait was asked for',
+      failed('RATE_LIMITED', { details: { retryAfterMs: 20_000 } }),
+      'retry',
+      /^a wait of 20\.0 s was asked for, then attempt 2$/,
+    ],
+    [
+      'too long a wait was asked for',
+      failed('RATE_LIMITED', { details: { retryAfterMs: 7_200_000 } }),
+      'give-up',
+      /^a wait of 2 h was asked for, longer than maxWaitMs \(\d+ min\)/,
     ],
     ['it came twice', failed('EMPTY_RESPONSE', { sameKindBefore: 1 }), 'give-up', /came 2 times/],
     [

@@ -1,3 +1,4 @@
+import { duration } from '../base/duration.ts';
 import type { Failure } from '../errors/failure.ts';
 import { retryDelay } from './backoff.ts';
 import { maxRepeatsOf } from './failure-kind.ts';
@@ -20,6 +21,8 @@ export interface FailedAttempt {
   readonly hasNextModel: boolean;
   /** There is no chain of models, as for a tool: nothing need be said of others. */
   readonly isAlone?: boolean | undefined;
+  /** Whoever wrote the policy knows what it is about, as for a node that is gone on with: it alone says how often. */
+  readonly isByOwnPolicy?: boolean | undefined;
   /** Something of the answer was handed on and cannot be taken back: another attempt would be glued to it. */
   readonly isFinal?: boolean | undefined;
   /** A bound of the ledger that is reached, if one is. */
@@ -71,17 +74,17 @@ function decideRetry(attempt: FailedAttempt, policy: RetryPolicy): RetryVerdict 
     resumeAfterMs === undefined ? { type: 'no-retry', reason } : { type: 'no-retry', reason, resumeAfterMs };
 
   if (!failure.retryable) return no(`${failure.code} would not be mended by asking again`);
-  const maxRepeats = maxRepeatsOf(failure);
+  const maxRepeats = attempt.isByOwnPolicy === true ? Infinity : maxRepeatsOf(failure);
   if (attempt.sameKindBefore >= maxRepeats) return no(`${failure.code} came ${maxRepeats + 1} times`);
   const { delayMs, basis } = retryDelay(
     { retry: attempts, retryAfterMs: failure.retryAfterMs, drawn: attempt.drawn },
     policy,
   );
   const askedMs = failure.retryAfterMs ?? 0;
-  const waitText = `${Math.round(basis === 'asked' ? askedMs : delayMs)} ms`;
+  const waitText = duration(basis === 'asked' ? askedMs : delayMs);
   if (askedMs > policy.maxWaitMs) {
     return no(
-      `${waitText} were asked for, longer than maxWaitMs (${policy.maxWaitMs} ms)`,
+      `a wait of ${waitText} was asked for, longer than maxWaitMs (${duration(policy.maxWaitMs)})`,
       failure.retryAfterMs,
     );
   }
@@ -89,7 +92,7 @@ function decideRetry(attempt: FailedAttempt, policy: RetryPolicy): RetryVerdict 
     return no(`all ${policy.maxAttempts} attempts are used up`, failure.retryAfterMs);
   if (delayMs >= leftMs) return no(`a wait of ${waitText} would pass the deadline`, failure.retryAfterMs);
   if (!attempt.spendRetry()) return no('the retry budget of this provider and key is spent');
-  const why = basis === 'asked' ? `${waitText} were asked for` : `backoff of ${waitText}`;
+  const why = basis === 'asked' ? `a wait of ${waitText} was asked for` : `backoff of ${waitText}`;
   return { type: 'retry', delayMs, reason: `${why}, then attempt ${attempts + 1}` };
 }
 

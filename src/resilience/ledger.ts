@@ -73,6 +73,20 @@ export function addLedgers(one: Ledger, other: Ledger): Ledger {
   };
 }
 
+/** The first without the second. */
+export function subtractLedgers(one: Ledger, other: Ledger): Ledger {
+  return {
+    requests: one.requests - other.requests,
+    inputTokens: one.inputTokens - other.inputTokens,
+    outputTokens: one.outputTokens - other.outputTokens,
+    unknownUsage: one.unknownUsage - other.unknownUsage,
+    costUsd: one.costUsd - other.costUsd,
+    unknownCost: one.unknownCost - other.unknownCost,
+    waitedMs: one.waitedMs - other.waitedMs,
+    lostTokens: one.lostTokens - other.lostTokens,
+  };
+}
+
 /** The most that may be used up. What is absent has no bound. */
 export interface LedgerLimits {
   readonly maxRequests?: number | undefined;

@@ -7,7 +7,9 @@ import type { Json } from '../base/json.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { AgentParts } from './agent-parts.ts';
 import { makeCompaction } from './compact-effect.ts';
+import { performConductEffect } from './conduct-effect.ts';
 import type { Effect, EffectContext, EffectEnd, SignalMessage } from './durable.ts';
+import { makeExplanation } from './explain-effect.ts';
 import { callHook } from './hook-call.ts';
 import { publish } from './live-run.ts';
 import type { LiveRun } from './live-run.ts';
@@ -45,6 +47,7 @@ export function createAgentEffects(
     model: within((live, input, context) =>
       performModelEffect(parts, live, { input: input as unknown as ModelEffectInput, context }),
     ),
+    conduct: within((live, _input, context) => performConductEffect(parts, live, context)),
     intend: within((live, input) => tools.intend(live, input as unknown as { readonly timeoutMs: number })),
     tool: within((live, input, context) => tools.run(live, input as unknown as ToolEffectInput, context)),
     verify: within((live, input, context) =>
@@ -66,6 +69,10 @@ export function createAgentEffects(
       const isPlain = verdict.type === 'continue' && verdict.modifiedBy.length === 0;
       const value = isPlain ? { type: 'continue', modifiedBy: [] } : verdict;
       return { type: 'done', value: value as unknown as Json }; // Moments and verdicts are plain data.
+    }),
+    explain: within(async (live, _input, context) => {
+      const value = await makeExplanation(parts, live, context);
+      return { type: 'done', value: value as unknown as Json }; // Explanations and ledgers are plain data.
     }),
     ask: within((live, input, context) => askPerson(parts, live, { input, context })),
   };

@@ -6,6 +6,7 @@ import { fingerprint } from '../base/hash.ts';
 import { isRecord } from '../base/json.ts';
 import type { Json } from '../base/json.ts';
 import type { AgentParts } from './agent-parts.ts';
+import type { Node } from './node.ts';
 
 /** What a run was begun with, as far as it can be told apart: kept with the run, and compared when it is taken up again. */
 export interface AgentFacts {
@@ -14,6 +15,10 @@ export interface AgentFacts {
   /** Of name, description, schema and effect, by name. */
   readonly tools: Readonly<Record<string, string>>;
   readonly output: string;
+  /** Of a flow or a hand-off: what it goes by, in words. */
+  readonly shape?: string;
+  /** The agents below it, by the names that they have there. */
+  readonly nodes?: Readonly<Record<string, Omit<AgentFacts, 'driver'>>>;
   /** What the driver asks the agent, so that the run can be replayed without it. Not compared. */
   readonly driver?: DriverFacts;
 }
@@ -34,8 +39,12 @@ export interface DriverFacts {
 
 /** The facts of an agent as it is now. */
 export function factsOfAgent(parts: AgentParts): AgentFacts {
-  const { instructions, models, registry, output } = parts;
   const driver = driverFactsOf(parts);
+  return { ...comparedFactsOf(parts), ...(Object.keys(driver).length === 0 ? {} : { driver }) };
+}
+
+function comparedFactsOf(parts: AgentParts): Omit<AgentFacts, 'driver'> {
+  const { instructions, models, registry, output, conductor, nodes = new Map<string, Node>() } = parts;
   const tools: Record<string, string> = {};
   for (const definition of registry.definitions) {
     const effect = registry.get(definition.name)?.effect ?? 'once';
@@ -46,8 +55,17 @@ export function factsOfAgent(parts: AgentParts): AgentFacts {
     models: models.map(({ provider, name }) => `${provider}:${name}`),
     tools,
     output: output === undefined ? '' : fingerprint(canonicalJson(output.json as Json)), // A JSON Schema is JSON.
-    ...(Object.keys(driver).length === 0 ? {} : { driver }),
+    ...(conductor?.shape === undefined ? {} : { shape: conductor.shape }),
+    ...(nodes.size === 0 ? {} : { nodes: nodeFactsOf(nodes) }),
   };
+}
+
+/** Agents stand below agents no deeper than somebody has written them. */
+function nodeFactsOf(nodes: ReadonlyMap<string, Node>): NonNullable<AgentFacts['nodes']> {
+  const agents = [...nodes].flatMap(([name, { agent }]) =>
+    agent === undefined ? [] : [[name, agent] as const],
+  );
+  return Object.fromEntries(agents.map(([name, agent]) => [name, comparedFactsOf(agent)]));
 }
 
 function driverFactsOf({ hooks, approve, output, rules, context }: AgentParts): DriverFacts {
@@ -66,21 +84,53 @@ function driverFactsOf({ hooks, approve, output, rules, context }: AgentParts): 
 
 /** What has changed since, in words for a person; empty where nothing has. Facts that cannot be read say nothing. */
 export function factsThatDiffer(before: unknown, now: AgentFacts): readonly string[] {
-  if (!isRecord(before)) return [];
+  return isRecord(before) ? differencesOf(before, now) : [];
+}
+
+function differencesOf(before: Members, now: Omit<AgentFacts, 'driver'>): readonly string[] {
   const differences: string[] = [];
   if (before['instructions'] !== now.instructions) differences.push('the instructions were changed');
   const models = Array.isArray(before['models']) ? before['models'].map(String).join(', ') : '';
   if (models !== now.models.join(', '))
     differences.push(`the models were ${models}, now they are ${now.models.join(', ')}`);
   if (before['output'] !== now.output) differences.push('the schema of the answer was changed');
-  const tools = isRecord(before['tools']) ? before['tools'] : {};
+  const { shape } = before;
+  if (typeof shape === 'string' && shape !== now.shape)
+    differences.push(`what it goes by was: ${shape}; now it is: ${now.shape ?? 'nothing'}`);
+  return [...differences, ...toolDifferences(before, now)];
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+function toolDifferences(before: Members, now: Omit<AgentFacts, 'driver'>): readonly string[] {
+  const differences: string[] = [];
+  const tools = membersIn(before, 'tools');
+  const nodes = membersIn(before, 'nodes');
+  const called = (name: string): string =>
+    `${Object.hasOwn(nodes, name) || ownIn(now.nodes, name) !== undefined ? 'the node' : 'the tool'} "${name}"`;
   for (const [name, hash] of Object.entries(tools)) {
-    const current = Object.hasOwn(now.tools, name) ? now.tools[name] : undefined;
-    if (current === undefined) differences.push(`the tool "${name}" is gone`);
-    else if (current !== hash) differences.push(`the tool "${name}" was changed`);
+    const current = ownIn(now.tools, name);
+    if (current === undefined) differences.push(`${called(name)} is gone`);
+    else if (current !== hash) differences.push(`${called(name)} was changed`);
   }
   for (const name of Object.keys(now.tools)) {
-    if (!Object.hasOwn(tools, name)) differences.push(`the tool "${name}" is new`);
+    if (!Object.hasOwn(tools, name)) differences.push(`${called(name)} is new`);
+  }
+  for (const [name, agent] of Object.entries(now.nodes ?? {})) {
+    const own = ownIn(nodes, name);
+    if (!isRecord(own)) continue;
+    differences.push(
+      ...differencesOf(own, agent).map((difference) => `of the node "${name}": ${difference}`),
+    );
   }
   return differences;
+}
+
+function membersIn(holder: Members, name: string): Members {
+  const members = ownIn(holder, name);
+  return isRecord(members) ? members : {};
+}
+
+function ownIn<T>(members: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
+  return members !== undefined && Object.hasOwn(members, name) ? members[name] : undefined;
 }

@@ -14,6 +14,7 @@ import { lazy } from '../base/lazy.ts';
 import { systemClock, systemId, systemRandom } from '../base/system.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import { checkRequest } from '../model/check-request.ts';
+import { confinementOf, strictestLevel } from '../model/confinement.ts';
 import type { Model } from '../model/model.ts';
 import { readSchema } from '../model/schema.ts';
 import type { Store } from '../model/store.ts';
@@ -29,13 +30,17 @@ import { checkAgentOptions } from './check-agent-options.ts';
 import { checkModels } from './check-models.ts';
 import { processGates } from './gates.ts';
 import type { Gates } from './gates.ts';
+import type { CreateEngine } from './durable.ts';
 import { resolveHistory } from './history-options.ts';
 import type { HistoryOptions } from './history-options.ts';
 import { createHookRunner } from './hooks.ts';
+import { rulesWithin, withExtras } from './inherited.ts';
+import type { AgentExtras } from './inherited.ts';
 import { fixedTokensOf } from './compact-effect.ts';
 import type { FailedHook } from './hook-notes.ts';
 import { asksNatively } from './model-turn.ts';
 import { readResultTool } from './spill-result-tool.ts';
+import { createSetup } from './setup.ts';
 import { createToolRegistry } from './tool-registry.ts';
 
 /** What an agent is made of. Only a model is required. */
@@ -61,10 +66,26 @@ export interface AgentOptions<Output extends Schema = never> {
   readonly random?: Random;
   /** Where runs outlive the process, such as `sqlite('runs.db')`. In memory by default. */
   readonly store?: Store;
+  /** Who carries the runs instead of this process: `restate({ … })`, `dbos({ … })` or `temporal({ … })`. Not together with a store. */
+  readonly engine?: CreateEngine;
   /** How a conversation is kept within the model's window. Without it, it is made shorter only after a provider refused it. */
   readonly context?: ContextOptions;
   /** What of a session a run is shown; the last 50 exchanges by default. */
   readonly history?: HistoryOptions;
+  /**
+   * What the agent needs before its first run takes its first step, such as an open connection: called once in a process, for all
+   * runs that begin meanwhile. Where it throws or takes too long the run fails with `INITIALIZATION_ERROR`, nothing is sent to a
+   * model, and the next run or resume has it tried again. Its signal says that nobody waits for it any more.
+   */
+  readonly setup?: (context: { readonly signal: AbortSignal }) => void | Promise<void>;
+  /** How long `setup` may take, 30 s by default. It does not count against the limits of a run. */
+  readonly setupTimeoutMs?: number;
+  /**
+   * Whether a model is asked, once and for at most 20 s and 500 tokens, to say in plain words why a run failed: `never` (the default),
+   * `auto` (where a run failed by something else than its models, or another model can be asked), or `always` (also where a run was
+   * stopped). What it says is checked against what happened and follows the report, which is complete without it.
+   */
+  readonly explain?: 'auto' | 'always' | 'never';
   /** How long a stored run stays this process's own without a sign of life, 30 s by default. */
   readonly leaseMs?: number;
   /** A stored run that is taken up with other tools, instructions or models than it was begun with: go on and tell, or refuse. */
@@ -98,10 +119,12 @@ export interface AgentSeams {
 
 /** Checks everything that can be checked without asking anybody, and fills in the rest. Throws a `ConfigError`. */
 export function resolveAgent(
-  options: AgentOptions<Schema>,
+  given: AgentOptions<Schema>,
   { onHookFailed, canRead }: AgentSeams,
+  extras: AgentExtras = {},
 ): AgentParts {
-  checkAgentOptions(options);
+  checkAgentOptions(given);
+  const options = withExtras(given, extras);
   const policy = options.policy ?? {};
   const { name = 'agent', instructions = '', settings = {}, callbacks } = options;
   const models = checkModels(options.model);
@@ -112,40 +135,41 @@ export function resolveAgent(
   const output =
     options.output === undefined ? undefined : readSchema(options.output, 'the output of the agent');
   const clock = options.clock ?? systemClock;
-  const callbackHook = callbacks === undefined ? [] : createCallbackHooks(callbacks);
-  const hooks = [...checkHooks(options.hooks ?? []), ...callbackHook];
   const parts: AgentParts = {
     name,
     models,
     instructions,
     settings,
     registry,
-    rules: checkPermissionRules(policy.permissions ?? []),
+    rules: rulesWithin(checkPermissionRules(policy.permissions ?? []), extras.inherited),
     output,
     retry,
     fallBackOnFilter: policy.fallBackOnFilter ?? false,
     timeouts: resolveTimeouts({ totalMs: limits.modelTimeoutMs, ...policy.timeouts }),
-    config: configOf({
-      name,
-      models,
-      limits,
-      retry,
-      policy,
-      hasOutput: output !== undefined,
-      tools,
-    }),
-    hooks: createHookRunner(hooks, { clock, onFailed: onHookFailed }),
+    config: configOf({ options, name, models, limits, retry, policy, output, tools, extras }),
+    hooks: createHookRunner(hooksOf(options), { clock, onFailed: onHookFailed }),
     approve: callbacks?.onApproval,
     listen: callbacks?.onEvent,
     ...keepingOf(options),
     context: contextOf(options.context, { instructions, registry, output }),
+    setup: extras.setup ?? setupOf(options),
     gates: options.gates ?? processGates,
     clock,
     random: options.random ?? systemRandom,
     newId: systemId,
+    ...largerPart(extras, { tools, models }),
   };
-  checkFeatures(parts);
+  if (extras.conductor === undefined) checkFeatures(parts);
   return parts;
+}
+
+/** What it has as a part of something larger, or as something that has parts. */
+function largerPart(
+  { inherited, conductor, nodes, explainWith }: AgentExtras,
+  { tools, models }: Pick<Described, 'tools' | 'models'>,
+): Pick<AgentParts, 'confinement' | 'conductor' | 'nodes' | 'explainWith'> {
+  const confinement = strictestLevel([inherited?.confinement, confinementOf(tools)]);
+  return { confinement, conductor, nodes, explainWith: explainWith ?? models };
 }
 
 /** Long results are kept by the store, so there is a way to read on in them. */
@@ -158,6 +182,10 @@ function withReading(
     : [...tools, readResultTool(store.blobs, { canRead })];
 }
 
+function hooksOf({ hooks = [], callbacks }: AgentOptions<Schema>): readonly Hook[] {
+  return [...checkHooks(hooks), ...(callbacks === undefined ? [] : createCallbackHooks(callbacks))];
+}
+
 const defaultLeaseMs = 30_000;
 
 /** Where and how runs outlive the process. */
@@ -168,6 +196,16 @@ function keepingOf({
   onChange = 'warn',
 }: AgentOptions<Schema>): Pick<AgentParts, 'store' | 'history' | 'leaseMs' | 'onChange'> {
   return { store, history: resolveHistory(history), leaseMs, onChange };
+}
+
+const defaultSetupTimeoutMs = 30_000;
+
+function setupOf({
+  name: agent = 'agent',
+  setup,
+  setupTimeoutMs: timeoutMs = defaultSetupTimeoutMs,
+}: AgentOptions<Schema>): AgentParts['setup'] {
+  return setup === undefined ? undefined : createSetup(setup, { agent, timeoutMs });
 }
 
 function contextOf(
@@ -184,13 +222,17 @@ interface Described {
   readonly limits: RunLimits;
   readonly retry: AgentParts['retry'];
   readonly policy: AgentPolicy;
-  readonly hasOutput: boolean;
+  readonly output: AgentParts['output'];
   readonly tools: readonly Tool[];
+  readonly extras: AgentExtras;
+  readonly options: AgentOptions<Schema>;
 }
 
-function configOf({ name, models, limits, retry, policy, hasOutput, tools }: Described): RunConfig {
+function configOf(described: Described): RunConfig {
+  const { name, models, limits, retry, policy, output, tools, extras, options } = described;
+  const { explain = 'never' } = options;
   const facts: Record<string, ToolFacts> = {};
-  for (const tool of tools) facts[tool.name] = factsOf(tool);
+  for (const tool of tools) facts[tool.name] = { ...factsOf(tool), ...extras.facts?.[tool.name] };
   return {
     agent: name,
     models: models.map(({ provider, name: model, quotaKey }) => ({ provider, name: model, quotaKey })),
@@ -199,8 +241,10 @@ function configOf({ name, models, limits, retry, policy, hasOutput, tools }: Des
     loop: { ...defaultLoopRules, ...policy.loop },
     salvage: policy.salvage ?? true,
     inDoubt: policy.inDoubt ?? 'ask',
-    hasOutput,
+    hasOutput: output !== undefined || extras.conductor !== undefined,
     tools: facts,
+    ...(extras.conductor === undefined ? {} : { isConducted: true as const }),
+    ...(explain === 'never' ? {} : { explain }),
   };
 }
 

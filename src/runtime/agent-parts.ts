@@ -4,15 +4,19 @@ import type { PersonRequest } from '../agent/run-outcome.ts';
 import type { PermissionRules } from '../agent/permission.ts';
 import type { Clock, Random } from '../base/clock.ts';
 import type { ContextBudget, ContextRules } from '../context/context-options.ts';
+import type { ConfinementLevel } from '../model/confinement.ts';
 import type { Model } from '../model/model.ts';
 import type { ModelRequest } from '../model/request.ts';
 import type { ReadSchema } from '../model/schema.ts';
 import type { Store } from '../model/store.ts';
 import type { Timeouts } from '../model/timeouts.ts';
 import type { RetryPolicy } from '../resilience/retry-policy.ts';
+import type { Conductor } from './conductor.ts';
 import type { Gates } from './gates.ts';
 import type { HistoryRules } from './history-options.ts';
 import type { HookRunner } from './hooks.ts';
+import type { Node } from './node.ts';
+import type { Setup } from './setup.ts';
 import type { ToolRegistry } from './tool-registry.ts';
 
 /** Fields of a request that an agent sets for all of its calls. */
@@ -58,8 +62,18 @@ export interface AgentParts {
   readonly leaseMs: number;
   /** What is done when a run is taken up with other code than it was begun with. */
   readonly onChange: 'warn' | 'strict';
+  /** What must be there before a run takes its first step in this process. */
+  readonly setup: Setup | undefined;
   readonly gates: Gates;
   readonly clock: Clock;
   readonly random: Random;
   readonly newId: () => string;
+  /** The least sandbox that commands run in, its own and those of agents below. */
+  readonly confinement: ConfinementLevel | undefined;
+  /** Decides in the place of a model: a flow or a plan. */
+  readonly conductor: Conductor | undefined;
+  /** Who is asked why a run failed; the models of the agent, unless it has none of its own. */
+  readonly explainWith: readonly Model[];
+  /** Calls that are runs of their own, by the name of the tool. */
+  readonly nodes: ReadonlyMap<string, Node> | undefined;
 }

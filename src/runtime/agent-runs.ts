@@ -9,7 +9,9 @@ import type { Message, UserPart } from '../model/message.ts';
 import { createAgentEffects } from './agent-effects.ts';
 import type { AgentSeams } from './agent-options.ts';
 import type { AgentParts } from './agent-parts.ts';
+import { awaitSetup } from './await-setup.ts';
 import { tellBackground } from './background.ts';
+import { takePlace } from './child-place.ts';
 import { drive } from './drive.ts';
 import type { DriveInput } from './drive.ts';
 import type { FailedHook } from './hook-notes.ts';
@@ -17,6 +19,7 @@ import {
   bareFailure,
   driverVersion,
   endRun,
+  forgetRun,
   joinRun,
   letGoOutcome,
   refusedOutcome,
@@ -51,6 +54,17 @@ export interface AgentRuns {
   readonly cancel: (runId: string, reason?: string) => Promise<void>;
   readonly inject: (runId: string, message: string | readonly UserPart[] | Message) => Promise<void>;
   readonly release: (runId: string) => Promise<void>;
+  /** Whether there is a run of that name, here or on record. */
+  readonly knows: (runId: string) => Promise<boolean>;
+  /** What the agent is made of. */
+  readonly parts: AgentParts;
+  /** Does not keep a run that has ended any longer. */
+  readonly forget: (runId: string) => void;
+  /** An engine outside carries the runs. */
+  readonly isHosted: boolean;
+  /** Carries what an engine hands to this process. Nothing where there is none. */
+  readonly serve: () => Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** Makes the agent's parts, with a way to tell of failing hooks, and holds its runs. */
@@ -61,11 +75,12 @@ export function createAgentRuns(resolve: (seams: AgentSeams) => AgentParts): Age
     canRead: (hash, runId) => canRead(runs.get(runId), hash),
   });
   const keeper = createAgentKeeper(parts, () => held);
+  const effects = createAgentEffects(parts, {
+    liveOf: (runId) => runs.get(runId),
+    onBackground: (live, report) => tellBackground(held.engine, live, report),
+  });
   const engine = createMemoryEngine({
-    effects: createAgentEffects(parts, {
-      liveOf: (runId) => runs.get(runId),
-      onBackground: (live, report) => tellBackground(held.engine, live, report),
-    }),
+    effects: awaitSetup(effects, parts.setup, () => held),
     clock: parts.clock,
     version: driverVersion,
     limits: { maxEndedJournals: 0 },
@@ -91,14 +106,25 @@ export function createAgentRuns(resolve: (seams: AgentSeams) => AgentParts): Age
   });
   const cancel = (runId: string, reason: string): Promise<void> => cancelRun(held, runId, reason);
   const held: HeldRuns = { parts, engine, keeper, runs, ended: new Set(), messages: 0, cancel };
+  return facesOf(held);
+}
+
+function facesOf(held: HeldRuns): AgentRuns {
+  const { parts, runs, keeper, cancel } = held;
   return {
     name: parts.name,
+    parts,
+    knows: async (runId) => runs.has(runId) || (await keeper?.store.runs.find(runId)) !== undefined,
     run: async (input, options = {}) => begin(held, input, { options }).outcome.promise,
     stream: (input, options = {}) => streamRun(held, input, options),
     resume: (runId, options = {}) => resumeRun(held, runId, options),
     cancel: (runId, reason = 'cancelled by the caller') => cancel(runId, reason),
     inject: (runId, message) => inject(held, runId, message),
     release: (runId) => release(held, runId),
+    forget: (runId) => forgetRun(held, runId),
+    isHosted: false,
+    serve: async () => undefined,
+    close: () => closeRuns(held),
   };
 }
 
@@ -134,6 +160,7 @@ function begin(held: HeldRuns, input: RunInput, joining: Joining): LiveRun {
     return known;
   }
   const live = createLiveRun(runId, parts.config.limits.maxConcurrentTools);
+  takePlace(live, options);
   runs.set(runId, live);
   watchRun(parts, live, options.onEvent);
   if (watcher !== undefined) live.watchers.add(watcher);
@@ -195,6 +222,23 @@ function letGo(held: HeldRuns, runId: string, failure: Failure | undefined): voi
   endRun(held, live, live.ending ?? letGoOutcome(held, live, failure));
 }
 
+function noReader(name: string): RerailError {
+  const message = `"${name}" is a flow or a plan: it has no model that would read a message`;
+  const hint =
+    'Put the message into the run of a node, by the agent that does its work; `nodes` of the outcome name the runs.';
+  return RerailError.from(createFailure('INVALID_STATE', { origin: 'agent', message, hint }));
+}
+
+/** What has a record is let go, so that somebody else takes it up; what has none ends. */
+async function closeRuns(held: HeldRuns): Promise<void> {
+  const { keeper, engine, runs } = held;
+  if (keeper !== undefined) {
+    const carried = [...runs].filter(([, { ended }]) => ended === undefined).map(([runId]) => runId);
+    await Promise.allSettled(carried.map((runId) => release(held, runId)));
+  }
+  await engine.close();
+}
+
 /** Lets go of a run without ending it: it goes on where somebody takes it up. */
 async function release(held: HeldRuns, runId: string): Promise<void> {
   const { engine, keeper, runs } = held;
@@ -218,6 +262,7 @@ async function inject(
   const live = runs.get(runId);
   const row = live === undefined ? await keeper?.store.runs.find(runId) : undefined;
   if (live === undefined && row === undefined) throw unknownRun(held, runId);
+  if (parts.conductor !== undefined) throw noReader(parts.name);
   const whole = readMessage(parts, message);
   const status = live === undefined ? row?.status : live.ended?.type;
   if (status !== undefined && !goesOn.has(status))

@@ -64,6 +64,9 @@ const goesOn: ReadonlySet<RecoveryName> = new Set<RecoveryName>([
   'withdraw-tool',
   'verify',
   'salvage',
+  'skip',
+  'replan',
+  'reclassify',
 ]);
 
 /** Each callback as an observer of its own: one that breaks must not silence another. */

@@ -14,7 +14,15 @@ export async function cancelRun(held: HeldRuns, runId: string, reason: string): 
     return cancelStored(held, runId, reason);
   }
   if (live.ended !== undefined && live.ended.type !== 'suspended') return;
+  // Nobody heard whether it was written down that it begins: what there is of it, its record knows.
+  if (live.ended !== undefined && keeper !== undefined && !engine.carries(runId)) {
+    runs.delete(runId);
+    return cancelStored(held, runId, reason);
+  }
   live.isCancelled = true;
+  // It is being taken from its record: whoever does that finds the wish.
+  if (live.ended === undefined && keeper !== undefined && !engine.carries(runId))
+    return void (await live.outcome.promise);
   if (live.ended?.type === 'suspended') {
     reopen(live);
     watchRun(parts, live);

@@ -14,6 +14,7 @@ export function checkAgentOptions(options: unknown): void {
   const { policy = {}, name = 'agent', instructions = '' } = options;
   checkTexts({ name, instructions });
   checkParts(options);
+  checkExplain(options['explain']);
   checkFields('policy', policy, policyFields);
   const { retry, timeouts } = policy as AgentPolicy; // Looked at in the next line.
   checkPolicy({ retry, timeouts });
@@ -29,8 +30,11 @@ function checkParts({
   random,
   gates,
   store,
+  engine,
   leaseMs,
   onChange,
+  setup,
+  setupTimeoutMs,
 }: Readonly<Record<string, unknown>>): void {
   if (model === undefined)
     throw configError('An agent needs a "model", as in createAgent({ model: openai(\'gpt-5.2\') })');
@@ -47,6 +51,14 @@ function checkParts({
     ['random', random, typeof random === 'function', 'a function that gives a number from 0 to 1'],
     ['gates', gates, hasMethod(gates, 'gateOf'), 'what createGates() returns'],
     ['store', store, isRecord(store) && isRecord(store['runs']), "a store, such as sqlite('runs.db')"],
+    ['engine', engine, typeof engine === 'function', 'an engine, such as restate({ … })'],
+    ['setup', setup, typeof setup === 'function', 'a function of { signal }'],
+    [
+      'setupTimeoutMs',
+      setupTimeoutMs,
+      isSetupTimeout(setupTimeoutMs),
+      'a number of milliseconds from 1 to 3600000',
+    ],
     ['leaseMs', leaseMs, isLease(leaseMs), 'a number of milliseconds from 1000 to 3600000'],
     ['onChange', onChange, onChange === 'warn' || onChange === 'strict', '"warn" or "strict"'],
   ] as const;
@@ -54,14 +66,26 @@ function checkParts({
     if (value !== undefined && !isLegal)
       throw configError(`"${name}" of the agent must be ${expected}, got ${showValue(value)}`);
   }
+  if (engine !== undefined && store !== undefined) throw configError(bothKeepers);
   const stray = ['messages', 'tools', 'toolChoice', 'output', 'continueFrom'].find(
     (name) => isRecord(settings) && name in settings,
   );
   if (stray !== undefined) throw configError(`"${stray}" is no setting of an agent: it writes that itself`);
 }
 
+const bothKeepers = 'An agent has a "store" or an "engine", not both: the engine keeps the runs itself';
+
+function checkExplain(explain: unknown): void {
+  if (explain === undefined || explain === 'auto' || explain === 'always' || explain === 'never') return;
+  throw configError(`"explain" of the agent must be "auto", "always" or "never", got ${showValue(explain)}`);
+}
+
 function isLease(leaseMs: unknown): boolean {
   return typeof leaseMs === 'number' && leaseMs >= 1000 && leaseMs <= 3_600_000;
+}
+
+function isSetupTimeout(timeoutMs: unknown): boolean {
+  return typeof timeoutMs === 'number' && timeoutMs >= 1 && timeoutMs <= 3_600_000;
 }
 
 function hasMethod(value: unknown, name: string): boolean {
@@ -85,8 +109,12 @@ const fields = new Set<string>([
   'store',
   'context',
   'history',
+  'setup',
+  'setupTimeoutMs',
+  'engine',
   'leaseMs',
   'onChange',
+  'explain',
 ] satisfies readonly (keyof AgentOptions)[]);
 const policyFields = new Set<string>([
   'retry',

@@ -11,6 +11,8 @@ export interface RunCopy {
   /** Writes what the events refer to, and gives them. Asked only where the name is free. */
   readonly prepare: () => Promise<readonly NewEvent[]>;
   readonly row: RowChange;
+  /** Copies the runs below it. Until that is done it stands there as a copy that was broken off. */
+  readonly copyBelow?: (() => Promise<void>) | undefined;
   readonly signals?: readonly NewSignal[];
 }
 
@@ -19,6 +21,8 @@ const leaseMs = 60_000;
 
 /** Stands in the list while a copy is being written, and after a crash in between. */
 const unfinished = 'A copy of a run that was broken off: copy it again';
+
+const broken: RowChange = { status: 'parked', reason: unfinished };
 
 /**
  * Writes a whole run under a name that nobody has; nobody holds it afterwards. Rejects with `ALREADY_REGISTERED` where there is such
@@ -38,29 +42,35 @@ export async function writeCopy(store: Store, copy: RunCopy): Promise<void> {
 }
 
 async function tryCopy(store: Store, copy: RunCopy, owner: LeaseOwner): Promise<boolean> {
-  const { runId, agent, sessionId, prepare, row, signals = [] } = copy;
+  const { runId, agent, sessionId, prepare, row, copyBelow, signals = [] } = copy;
   if ((await store.runs.find(runId)) !== undefined) return false;
-  const events = await prepare();
+  const all = await prepare();
+  const last = copyBelow === undefined ? [] : all.slice(-1);
+  const events = all.slice(0, all.length - last.length);
+  const now = last.length === 0 ? row : broken;
   // A store knows where the current generation begins by what is written at once.
   const start = events.findLastIndex(({ type }) => type === 'began');
   const run: NewRun = { runId, agent, events, ...(sessionId === undefined ? {} : { sessionId }) };
   const first: NewRun =
     start === 0
-      ? { ...run, row: { ...row, beginsGeneration: true } }
-      : { ...run, events: events.slice(0, start), row: { status: 'parked', reason: unfinished } };
+      ? { ...run, row: { ...now, beginsGeneration: true } }
+      : { ...run, events: events.slice(0, start), row: broken };
   const created = await store.runs.create(first, owner);
   if (created.type === 'exists') return false;
   const { lease } = created;
   if (start > 0) {
-    const rest = { events: events.slice(start), row: { reason: null, ...row, beginsGeneration: true } };
+    const rest = { events: events.slice(start), row: { reason: null, ...now, beginsGeneration: true } };
     await store.runs.append(lease, rest);
   }
+  await copyBelow?.();
+  if (last.length > 0) await store.runs.append(lease, { events: last, row: { reason: null, ...row } });
   for (const signal of signals) await store.runs.signal(runId, signal);
   await store.runs.release(lease);
   return true;
 }
 
-function alreadyThere({ name }: Store, runId: string): RerailError {
+/** There is a run of this name in the store. */
+export function alreadyThere({ name }: Store, runId: string): RerailError {
   return RerailError.from(
     createFailure('ALREADY_REGISTERED', {
       origin: 'registry',

@@ -4,8 +4,14 @@ import { showValue } from '../model/show-value.ts';
 import type { Message, UserPart } from '../model/message.ts';
 import type { Parsed, Schema } from '../model/tool.ts';
 import { resolveAgent } from './agent-options.ts';
-import type { AgentOptions } from './agent-options.ts';
+import type { AgentOptions, AgentSeams } from './agent-options.ts';
+import type { AgentParts } from './agent-parts.ts';
+import { createHostedRuns } from './hosted-runs.ts';
+import { rememberInternals } from './agent-internals.ts';
 import { createAgentRuns } from './agent-runs.ts';
+import type { AgentRuns } from './agent-runs.ts';
+import { mergeExtras } from './inherited.ts';
+import type { AgentExtras } from './inherited.ts';
 import type { ResumeOptions, RunInput, RunOptions } from './run-input.ts';
 import { answerText, throwUnlessCompleted } from './outcome-text.ts';
 import type { RunStream } from './run-stream.ts';
@@ -29,6 +35,10 @@ export interface Agent<Output = string> {
   readonly release: (runId: string) => Promise<void>;
   /** Puts a message into a run that is under way: the model sees it at its next turn. */
   readonly inject: (runId: string, message: string | readonly UserPart[] | Message) => Promise<void>;
+  /** With an engine: carries the runs that it hands to this process, until `close`. Without one there is nothing to do. */
+  readonly serve: () => Promise<void>;
+  /** Carries no runs any more. Those of an engine or a store go on elsewhere; others are cancelled. */
+  readonly close: () => Promise<void>;
 }
 
 export type Completed<Output> = Extract<RunOutcome<Output>, { type: 'completed' }>;
@@ -43,7 +53,23 @@ type OutputOf<S extends Schema> = [S] extends [never] ? string : Parsed<S>;
  * const outcome = await agent.run('Refund order 17');
  */
 export function createAgent<S extends Schema = never>(options: AgentOptions<S>): Agent<OutputOf<S>> {
-  const runs = createAgentRuns((seams) => resolveAgent(options, seams));
+  return makeAgent(options) as Agent<OutputOf<S>>; // The output was checked against the schema whose type this is.
+}
+
+/** The same for flows, plans and teams, which give it more than a caller can. */
+export function makeAgent(options: AgentOptions<Schema>, extras: AgentExtras = {}): Agent<unknown> {
+  return agentOf((more) => {
+    const resolve = (seams: AgentSeams): AgentParts =>
+      resolveAgent(options, seams, mergeExtras(extras, more));
+    return options.engine === undefined
+      ? createAgentRuns(resolve)
+      : createHostedRuns(resolve, options.engine);
+  });
+}
+
+/** The public face of whatever makes such runs. */
+export function agentOf(make: (extras: AgentExtras) => AgentRuns): Agent<unknown> {
+  const runs = make({});
   const run = (input: RunInput, given?: RunOptions): Promise<RunOutcome> => runs.run(input, given);
   const agent: Agent<unknown> = {
     name: runs.name,
@@ -55,8 +81,17 @@ export function createAgent<S extends Schema = never>(options: AgentOptions<S>):
     cancel: async (runId, reason) => runs.cancel(checkId(runId), reason),
     release: async (runId) => runs.release(checkId(runId)),
     inject: async (runId, message) => runs.inject(checkId(runId), message),
+    serve: () => runs.serve(),
+    close: () => runs.close(),
   };
-  return agent as Agent<OutputOf<S>>; // The output was checked against the schema whose type this is.
+  const { parts, isHosted } = runs;
+  const { setup } = parts;
+  rememberInternals(agent, {
+    parts,
+    isHosted,
+    make: (more) => make(setup === undefined ? more : { ...more, setup }),
+  });
+  return agent;
 }
 
 function checkId(runId: unknown): string {

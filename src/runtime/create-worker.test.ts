@@ -96,7 +96,8 @@ function fakeAgent(
     throw new Error('a worker resumes and releases');
   };
   const others = { run: unused, runOrThrow: unused, ask: unused, stream: unused };
-  return { name, ...others, resume, release, cancel: unused, inject: unused };
+  const ends = { serve: unused, close: unused };
+  return { name, ...others, ...ends, resume, release, cancel: unused, inject: unused };
 }
 
 /** As the runtime does it: claim, count the crash, carry on, write the end, give back. */

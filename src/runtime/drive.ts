@@ -2,6 +2,7 @@ import type { Action } from '../agent/action.ts';
 import type { RunConfig } from '../agent/config.ts';
 import type { MachineEvent, PersonAnswer } from '../agent/event.ts';
 import type { Moved } from '../agent/moved.ts';
+import { wantsExplanation } from '../agent/explained.ts';
 import { outcomeOf } from '../agent/outcome.ts';
 import type { PersonRequest, RunOutcome } from '../agent/run-outcome.ts';
 import type { Calling, RunState } from '../agent/state.ts';
@@ -17,8 +18,10 @@ import type { Durable } from './durable.ts';
 import { isAbout } from './resume-payload.ts';
 import type { ResumePayload } from './resume-payload.ts';
 import { controlTypeOf, isCancelled } from './durable-errors.ts';
+import { explainEnd } from './explain-step.ts';
 import { askHooks, endOf } from './hook-steps.ts';
 import { publish } from './live-run.ts';
+import { leaveNodes } from './node-effect.ts';
 import type { LiveRun } from './live-run.ts';
 import { asJson, asksHooks, perform } from './perform.ts';
 import type { Performing } from './perform.ts';
@@ -87,23 +90,34 @@ export async function drive(driving: Driving, durable: Durable, input: DriveInpu
     live.state = moved.state;
     if (live.isQuiet) live.isQuiet = isReplaying(durable);
     const work = tell(live, moved.actions);
-    if (work === undefined || work.type === 'finish') return finish(driving, moved.state);
+    if (work === undefined || work.type === 'finish') return finish(driving, performing, moved.state);
     if (steps >= longest && work.type === 'call-model' && work.isFirst) {
       restart(durable, nextGeneration(moved.state, input.session));
     }
     let event: MachineEvent;
     // Awaited here and not in a function of its own: each of those costs a promise, at every step of every run.
     try {
-      event = live.isCancelled ? cancelled : heard(live, await happen(driving, performing, work));
+      event = isOver(live) ? cancelled : heard(live, await happen(driving, performing, work));
     } catch (error) {
       event = eventOf(error);
     }
+    if (breaksOff.has(event.type)) await leaveNodes(driving.parts, moved.state);
     moved = follow(moved.state, event);
     // Whatever the machine would do next, nobody wants it any more.
-    if (live.isCancelled && moved.state.phase.type !== 'ended')
-      moved = follow(moved.state, { type: 'cancelled' });
+    if (isOver(live) && moved.state.phase.type !== 'ended') {
+      await leaveNodes(driving.parts, moved.state);
+      moved = follow(moved.state, cancelled);
+    }
   }
 }
+
+/** Somebody wished the end. What is on record has happened all the same: it is gone through first, or the record would say otherwise. */
+function isOver({ isCancelled: isWished, isQuiet }: LiveRun): boolean {
+  return isWished && !isQuiet;
+}
+
+/** Events after which nobody goes on with the calls that are open. */
+const breaksOff: ReadonlySet<MachineEvent['type']> = new Set(['cancelled', 'broken', 'halted']);
 
 /** Whether all of this has happened before, in another life of the run: nobody is told of it again. */
 function isReplaying(durable: Durable): boolean {
@@ -158,7 +172,8 @@ async function start(performing: Performing, input: Extract<DriveInput, { type: 
   const begun = (given: readonly Message[]): Moved =>
     transition(undefined, { type: 'run-started', runId, config, messages: given, repairs });
   if (refused !== undefined) return instead(begun(messages), { type: 'broken', failure: refused });
-  if (live.isCancelled || input.isCancelled === true) return instead(begun(messages), { type: 'cancelled' });
+  const isWished = isOver(live) && !live.isUntouched;
+  if (isWished || input.isCancelled === true) return instead(begun(messages), { type: 'cancelled' });
   if (!asksHooks(performing, 'run-start')) return begun(messages);
   try {
     const moment = { runId, agent: name, turn: 0, input: messages };
@@ -234,8 +249,16 @@ function requestIn(state: RunState): PersonRequest | undefined {
   return outcome?.type === 'suspended' ? outcome.request : undefined;
 }
 
-async function finish(driving: Driving, state: RunState): Promise<Json> {
-  driving.live.isQuiet = false;
+async function finish(driving: Driving, performing: Performing, ended: RunState): Promise<Json> {
+  const { live } = driving;
+  let state = ended;
+  if (wantsExplanation(ended)) {
+    // It has its outcome already, whatever becomes of explaining it.
+    await settle(driving, ended);
+    state = await explainEnd(performing, ended);
+    live.state = state;
+  }
+  live.isQuiet = false;
   await settle(driving, state);
   return { type: state.phase.type === 'ended' ? state.phase.end : state.phase.type };
 }

@@ -1,3 +1,4 @@
+import type { Clock } from '../base/clock.ts';
 import type { Json } from '../base/json.ts';
 import type { Failure } from '../errors/failure.ts';
 
@@ -22,6 +23,11 @@ export interface Durable {
   readonly waitFor: (signal: string, options?: WaitOptions) => Promise<Signalled>;
   /** Begins a new journal with this state, for the same run: the next generation. */
   readonly restart: (state: Json) => never;
+  /**
+   * Says what the run has come to so far, for whoever asks `status` from outside: the latest counts. It is no step. An engine
+   * whose runs are carried in other processes than the one that asks must have it.
+   */
+  readonly announce?: (value: Json) => void | Promise<void>;
   /** Whether the next verb was answered in an earlier life of the run, so that whatever follows from it was told before. */
   readonly isReplaying?: () => boolean;
   /** What was recorded where the next verb will stand. A program that has changed since asks it what it did there. */
@@ -76,12 +82,26 @@ export interface SignalMessage {
 
 export type RunStatus =
   | { readonly type: 'unknown' }
-  | { readonly type: 'running' }
+  | { readonly type: 'running'; readonly announced?: Json }
   /** At a `waitFor`. */
-  | { readonly type: 'waiting'; readonly signal: string }
+  | { readonly type: 'waiting'; readonly signal: string; readonly announced?: Json }
   | { readonly type: 'ended'; readonly result: Json }
   /** The program itself is broken: a defect, or it no longer fits its journal. */
   | { readonly type: 'broken'; readonly failure: Failure };
+
+/** What an engine is made for: one program, with what it does to the world. */
+export interface EngineSetup {
+  /** Of the agent: 1 to 64 letters, digits, `_` and `-`, and `/` between the names of agents above. Unique per backend. */
+  readonly name: string;
+  readonly program: DurableProgram;
+  readonly effects: Readonly<Record<string, Effect>>;
+  /** Of the program. A start that names another one is refused. */
+  readonly version: string;
+  readonly clock: Clock;
+}
+
+/** Makes the engine of an agent: what `restate()`, `dbos()` and `temporal()` give for the option `engine`. */
+export type CreateEngine = (setup: EngineSetup) => Engine | Promise<Engine>;
 
 /** A program that an engine carries: deterministic, given the outcomes of its effects. */
 export type DurableProgram = (durable: Durable, input: Json) => Promise<Json>;

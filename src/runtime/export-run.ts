@@ -5,20 +5,23 @@ import type { Json } from '../base/json.ts';
 import { createFailure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import type { NewEvent, NewSignal, RunRow, Store, StoredEvent } from '../model/store.ts';
+import { readBelow } from './child-runs.ts';
 import { readBundledRun } from './read-bundle.ts';
 import { redactEvent } from './redact-run.ts';
-import { renameRun } from './rename-run.ts';
+import { recordPieces, renamePiece, renameRun } from './rename-run.ts';
 import { at, readRunBlobs } from './run-blobs.ts';
 import type { RunBlob } from './run-blobs.ts';
 import { bundleFormat, bundleVersion, chainEvents, maxBundleCharacters, writeBundle } from './run-bundle.ts';
-import type { BundledBlob, BundledRun } from './run-bundle.ts';
+import type { BundledBlob, BundledRun, RunPart } from './run-bundle.ts';
 
 export interface ExportOptions {
+  /** Whether the runs below it go along: of a flow, a team or a plan. They do unless told. */
+  readonly children?: boolean;
   readonly signal?: AbortSignal;
 }
 
 /**
- * A run as one text: all its events, redacted, with whatever they refer to. It is replayed by `replayRun`, and taken into another
+ * A run as one text: all its events, redacted, with whatever they refer to, and the runs below it. It is replayed by `replayRun`, and taken into another
  * store by `importRun`. Rejects with `STORAGE_NOT_FOUND` where there is no such run.
  *
  * @example await writeFile('run.json', await exportRun(store, 'order-17'));
@@ -26,33 +29,61 @@ export interface ExportOptions {
 export async function exportRun(
   store: Store,
   runId: string,
-  { signal }: ExportOptions = {},
+  { signal, children = true }: ExportOptions = {},
 ): Promise<string> {
   signal?.throwIfAborted();
   const row = await store.runs.find(runId);
   if (row === undefined) throw noSuchRun(store, runId);
+  const { part, isAsItCame } = await readPart(store, row, { mayBeAsItCame: true });
+  const below: RunPart[] = [];
+  for (const child of children ? await readBelow(store, runId) : []) {
+    signal?.throwIfAborted();
+    below.push((await readPart(store, child, { mayBeAsItCame: isAsItCame })).part);
+  }
+  const text = writeBundle({
+    format: bundleFormat,
+    version: bundleVersion,
+    ...part,
+    ...(below.length === 0 ? {} : { children: below }),
+  });
+  if (text.length > maxBundleCharacters) throw tooLong(runId, text.length, below.length);
+  return text;
+}
+
+interface ReadPart {
+  readonly part: RunPart;
+  /** Under the name that it had where it came from. */
+  readonly isAsItCame: boolean;
+}
+
+async function readPart(
+  store: Store,
+  row: RunRow,
+  { mayBeAsItCame }: { readonly mayBeAsItCame: boolean },
+): Promise<ReadPart> {
+  const { runId } = row;
   const [events, signals] = await Promise.all([
     // No further than what is listed: somebody may be carrying it on.
     store.runs.events(runId, { to: row.headSeq }),
     store.runs.signals(runId),
   ]);
-  signal?.throwIfAborted();
-  const whole = asItCame(row, events);
-  const blobs = await readRunBlobs(store.blobs, runId, whole.events);
-  signal?.throwIfAborted();
+  const isAsItCame = mayBeAsItCame && events.at(-1)?.type === 'imported';
+  const whole = isAsItCame ? asItCame(row, events) : { run: readBundledRun(row), events };
   const { run } = whole;
+  const pieces = recordPieces(whole.events);
+  const names = { from: runId, to: run.runId };
+  const blobs = (await readRunBlobs(store.blobs, runId, whole.events)).map((blob) =>
+    pieces.has(blob.hash) ? { ...blob, content: renamePiece(blob.content, names) } : blob,
+  );
   const redacted = redactBlobs(blobs);
   const named = whole.events.map((event) => nameBlobs(redactEvent(event), redacted));
-  const text = writeBundle({
-    format: bundleFormat,
-    version: bundleVersion,
+  const part: RunPart = {
     run: redactRun(run),
     events: chainEvents(run.runId, named),
     signals: signals.map(({ id, name, payload }): NewSignal => ({ id, name, payload: redactJson(payload) })),
     blobs: blobsOf(redacted),
-  });
-  if (text.length > maxBundleCharacters) throw tooLong(runId, text.length);
-  return text;
+  };
+  return { part, isAsItCame };
 }
 
 interface WholeRun {
@@ -62,10 +93,9 @@ interface WholeRun {
 
 /** A run that was imported and not touched since is the one that was exported: under its name, with its times. */
 function asItCame(row: RunRow, events: readonly StoredEvent[]): WholeRun {
-  const last = events.at(-1);
-  if (last?.type !== 'imported') return { run: readBundledRun(row), events };
-  const run = readBundledRun(at(last.body, ['run']));
-  const times = at(last.body, ['atMs']);
+  const { body } = events.at(-1) ?? {};
+  const run = readBundledRun(at(body, ['run']));
+  const times = at(body, ['atMs']);
   const timeOf = (index: number): unknown => (Array.isArray(times) ? times[index] : undefined);
   const own = events.slice(0, -1).map((event, index) => {
     const atMs = timeOf(index);
@@ -130,12 +160,16 @@ export function noSuchRun({ name }: Store, runId: string): RerailError {
   );
 }
 
-function tooLong(runId: string, characters: number): RerailError {
+function tooLong(runId: string, characters: number, children: number): RerailError {
+  const below = children === 0 ? '' : ` with the ${children} below it`;
   return RerailError.from(
     createFailure('INVALID_STATE', {
       origin: 'durable',
-      message: `The run "${runId}" is too long for one bundle: ${characters} characters, at most ${maxBundleCharacters}`,
-      hint: 'Copy the store itself instead.',
+      message: `The run "${runId}" is too long for one bundle${below}: ${characters} characters, at most ${maxBundleCharacters}`,
+      hint:
+        children === 0
+          ? 'Copy the store itself instead.'
+          : 'Leave the runs below it out (`children: false`), or copy the store itself.',
       context: { runId, characters },
     }),
   );

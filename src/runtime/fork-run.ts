@@ -1,9 +1,11 @@
 import { configError } from '../errors/config-error.ts';
-import type { Store } from '../model/store.ts';
+import type { RowChange, RunRow, Store, StoredEvent } from '../model/store.ts';
 import { showValue } from '../model/show-value.ts';
+import { childrenIn, eventsAsTold } from './child-runs.ts';
 import { writeCopy } from './copy-run.ts';
-import { noSuchRun } from './export-run.ts';
-import { renameRun } from './rename-run.ts';
+import { noSuchRun, renameBlobs } from './export-run.ts';
+import { statusIn } from './read-bundle.ts';
+import { recordPieces, renameId, renamePiece, renameRun } from './rename-run.ts';
 import { at, readRunBlobs } from './run-blobs.ts';
 import { rowOfStart } from './stored-rows.ts';
 import { toEvent } from './stored-run.ts';
@@ -19,7 +21,8 @@ export interface ForkPlace {
 /**
  * Makes a new run of the first events of another one, and gives its name; `agent.resume` goes on from there. What had finished by
  * then does not run again; what had only begun is treated as after a crash. Its idempotency keys are its own: the world takes its
- * calls for new ones. Rejects with `STORAGE_NOT_FOUND` or `ALREADY_REGISTERED`; throws a `ConfigError` for an event that is not there.
+ * calls for new ones. Of a flow, the runs below that are on record by then are copied as they were; a node that had not come to
+ * an end begins anew. Rejects with `STORAGE_NOT_FOUND` or `ALREADY_REGISTERED`; throws a `ConfigError` for an event that is not there.
  *
  * @example await agent.resume(await forkRun(store, { runId: 'order-17', seq: 12 }));
  */
@@ -33,21 +36,70 @@ export async function forkRun(store: Store, { runId, seq, as }: ForkPlace): Prom
       `Cannot fork run "${runId}" at event ${showValue(seq)}: its events are numbered 1 to ${row.headSeq}`,
     );
   const events = await store.runs.events(runId, { to: seq });
+  const begun = { status: 'running', ...rowOfStart(at(events[0]?.body, ['input'])) } as const;
+  await copyFirst(store, row, { events, name, listed: begun });
+  return name;
+}
+
+interface First {
+  readonly events: readonly StoredEvent[];
+  readonly name: string;
+  readonly listed: RowChange;
+}
+
+/** Writes the first events of a run as a run of its own. */
+async function copyFirst(store: Store, row: RunRow, { events, name, listed }: First): Promise<void> {
+  const { runId, agent, sessionId } = row;
+  const names = { from: runId, to: name };
   await writeCopy(store, {
     runId: name,
-    agent: row.agent,
-    sessionId: row.sessionId,
+    agent,
+    sessionId,
     prepare: async () => {
       // What the fork needs must outlive the run that it was taken from.
-      for (const { content } of await readRunBlobs(store.blobs, runId, events))
-        await store.blobs.put(content, name);
+      const pieces = recordPieces(events);
+      const hashes = new Map<string, string>();
+      for (const { hash, content } of await readRunBlobs(store.blobs, runId, events)) {
+        const kept = pieces.has(hash) ? renamePiece(content, names) : content;
+        hashes.set(hash, await store.blobs.put(kept, name));
+      }
       const own = events.map((event) => {
-        const { type, body } = renameRun(event, { from: runId, to: name });
+        const { type, body } = renameBlobs(renameRun(event, names), hashes);
         return { type, body };
       });
-      return [...own, toEvent({ type: 'forked', body: { from: runId, seq } })];
+      return [...own, toEvent({ type: 'forked', body: { from: runId, seq: events.length } })];
     },
-    row: { status: 'running', ...rowOfStart(at(events[0]?.body, ['input'])) },
+    row: listed,
+    copyBelow: childrenIn(events).size === 0 ? undefined : () => copyChildren(store, events, names),
   });
-  return name;
+}
+
+/** A fork that goes on needs them: a hand-off what was said before, a node that failed or waits its own record. */
+async function copyChildren(
+  store: Store,
+  events: readonly StoredEvent[],
+  names: { readonly from: string; readonly to: string },
+): Promise<void> {
+  for (const [childId, mention] of childrenIn(events)) {
+    const row = await store.runs.find(childId);
+    const name = renameId(childId, names);
+    // Removed by hand, or of a name too long to be derived: the record above says how it ended.
+    if (row === undefined || name === childId) continue;
+    const told = eventsAsTold(await store.runs.events(childId, { to: row.headSeq }), mention);
+    const last = told.at(-1);
+    if (last === undefined) continue;
+    await copyFirst(store, row, { events: told, name, listed: listedAt(last, told, row) });
+  }
+}
+
+/** What is listed of a run that ended or waited with this event. */
+function listedAt(last: StoredEvent, told: readonly StoredEvent[], { tools }: RunRow): RowChange {
+  const status = last.type === 'suspended' ? 'suspended' : statusIn(at(last.body, ['status']));
+  const reason = at(last.body, ['reason']);
+  return {
+    status: status ?? 'parked',
+    ...rowOfStart(at(told[0]?.body, ['input'])),
+    tools,
+    ...(typeof reason === 'string' ? { reason } : {}),
+  };
 }

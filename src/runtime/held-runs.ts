@@ -9,6 +9,7 @@ import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import type { AgentParts } from './agent-parts.ts';
+import { viewOf } from './conduct-effect.ts';
 import { createDeferred } from './live-run.ts';
 import type { LiveRun, Watcher } from './live-run.ts';
 import type { MemoryEngine } from './memory-engine.ts';
@@ -39,13 +40,20 @@ const maxEndedMessages = 5000;
 
 /** The run has this outcome: whoever waits is told, and whoever hears. */
 export function endRun(held: HeldRuns, live: LiveRun, given: RunOutcome): void {
-  const outcome = live.unsaved === undefined ? given : { ...given, unsaved: live.unsaved };
+  const outcome = withNodes(
+    held,
+    live,
+    live.unsaved === undefined ? given : { ...given, unsaved: live.unsaved },
+  );
   live.ended = outcome;
   live.turn = undefined;
   live.inputs = undefined;
   live.isQuiet = false;
   // Nothing goes on from there; its outcome is all that is kept.
-  if (outcome.type === 'completed' || outcome.type === 'stopped') live.state = undefined;
+  if (outcome.type === 'completed' || outcome.type === 'stopped') {
+    live.state = undefined;
+    forgetBelow(live);
+  }
   // Where runs outlive the process, they need not be kept here.
   if (held.keeper !== undefined && live.unbegun === undefined) held.runs.delete(live.runId);
   else if (outcome.type !== 'suspended') remember(held, live.runId);
@@ -53,6 +61,12 @@ export function endRun(held: HeldRuns, live: LiveRun, given: RunOutcome): void {
   // Whoever hears it may resume the run at once, and then it has other watchers.
   const watchers = [...live.watchers];
   for (const { hear } of watchers) hear({ type: 'run-finished', outcome });
+}
+
+/** Of a flow or a plan: what became of its parts. */
+function withNodes({ parts }: HeldRuns, { state }: LiveRun, outcome: RunOutcome): RunOutcome {
+  if (parts.conductor === undefined || state === undefined) return outcome;
+  return { ...outcome, nodes: parts.conductor.report(viewOf(state, outcome.messages), outcome) };
 }
 
 function remember(held: HeldRuns, runId: string): void {
@@ -64,10 +78,29 @@ function remember(held: HeldRuns, runId: string): void {
     // The latest one stays, however long it is.
     if (oldest === runId) return;
     forget(held, oldest);
+    const forgotten = held.runs.get(oldest);
+    if (forgotten !== undefined) forgetBelow(forgotten);
     held.runs.delete(oldest);
     // Nobody can ask for it here any more, so the engine need not remember how it ended.
     held.engine.letGo(oldest);
   }
+}
+
+/** Runs below it were kept in case it is gone on with. */
+function forgetBelow(live: LiveRun): void {
+  const { below } = live;
+  live.below = undefined;
+  for (const forgetOne of below ?? []) forgetOne();
+}
+
+/** A run that has ended is not kept here any longer; nothing where it lives, or is on record. */
+export function forgetRun(held: HeldRuns, runId: string): void {
+  const live = held.runs.get(runId);
+  if (live?.ended === undefined || live.ended.type === 'suspended') return;
+  forgetBelow(live);
+  forget(held, runId);
+  held.runs.delete(runId);
+  held.engine.letGo(runId);
 }
 
 /** It has not ended any more. */

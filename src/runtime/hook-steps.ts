@@ -1,5 +1,5 @@
 import type { Action } from '../agent/action.ts';
-import type { Answer, AttemptedCall, BrokenOff, MachineEvent } from '../agent/event.ts';
+import type { Answer, AttemptedCall, SettledCall, BrokenOff, MachineEvent } from '../agent/event.ts';
 import type { HookCall, HookPoint, HookVerdict, Moments } from '../agent/hook.ts';
 import { messagesOf } from '../agent/history.ts';
 import { decidePermission } from '../agent/permission.ts';
@@ -107,9 +107,9 @@ type Calls = Extract<Action, { type: 'run-tools' }>['calls'];
 export async function beforeTools(
   performing: Performing,
   calls: Calls,
-): Promise<ReadonlyMap<number, AttemptedCall>> {
+): Promise<ReadonlyMap<number, SettledCall>> {
   const { live } = performing;
-  const settled = new Map<number, AttemptedCall>();
+  const settled = new Map<number, SettledCall>();
   // Hooks stand outside the retries: what was decided for the first attempt holds for the others.
   const first = calls.filter(({ attempt }) => attempt === 1);
   const verdicts = await Promise.all(first.map(({ index }) => askBefore(performing, index)));
@@ -188,7 +188,8 @@ export async function afterTools(
   const verdicts = await Promise.all(
     ends.map(({ index, end }) => {
       const call = callAt(performing, index);
-      if (call === undefined) return Promise.resolve(undefined);
+      // What waits has no end yet.
+      if (call === undefined || end.type === 'waiting') return Promise.resolve(undefined);
       const moment = { ...factsOf(performing, turn), call, end };
       return askHooks(performing, { point: 'after-tool', index }, moment);
     }),

@@ -2,11 +2,13 @@ import type { Json } from '../base/json.ts';
 import { configError } from '../errors/config-error.ts';
 import type { RowChange, Store, StoredStatus } from '../model/store.ts';
 import { showValue } from '../model/show-value.ts';
-import { writeCopy } from './copy-run.ts';
+import { alreadyThere, writeCopy } from './copy-run.ts';
+import type { RunCopy } from './copy-run.ts';
 import { renameBlobs } from './export-run.ts';
 import { readBundle } from './read-bundle.ts';
-import { renameRun } from './rename-run.ts';
-import type { BundledRun } from './run-bundle.ts';
+import { recordPieces, renameId, renamePiece, renameRun } from './rename-run.ts';
+import type { Renaming } from './rename-run.ts';
+import type { BundledRun, RunPart } from './run-bundle.ts';
 import { toEvent } from './stored-run.ts';
 
 export interface ImportOptions {
@@ -22,10 +24,12 @@ export interface ImportedRun {
   readonly status: StoredStatus;
   /** So many of its own. */
   readonly events: number;
+  /** So many runs below it came along. */
+  readonly children: number;
 }
 
 /**
- * Takes a run out of a bundle into a store. It can be looked at and replayed. One that had not ended is parked: it goes on only
+ * Takes a run out of a bundle into a store, with the runs below it. It can be looked at and replayed. One that had not ended is parked: it goes on only
  * where somebody resumes it by hand. Rejects with `STORAGE_CORRUPT` or `STORAGE_NEWER_SCHEMA` for a bundle that cannot be read,
  * and with `ALREADY_REGISTERED` where the store has a run of that name; nothing is written then.
  *
@@ -36,27 +40,54 @@ export async function importRun(
   text: string,
   options: ImportOptions = {},
 ): Promise<ImportedRun> {
-  const { run, events, signals, blobs } = readBundle(text);
+  const bundle = readBundle(text);
+  const { run, events, children = [] } = bundle;
   const runId = readName(options, run.runId);
-  const row = rowOf(run);
-  await writeCopy(store, {
+  const names: Renaming = { from: run.runId, to: runId };
+  await checkFree(store, children, names);
+  const copyBelow = async (): Promise<void> => {
+    for (const child of children) await writeCopy(store, copyOf(store, child, names));
+  };
+  const copy = copyOf(store, bundle, names);
+  await writeCopy(store, children.length === 0 ? copy : { ...copy, copyBelow });
+  const { status } = rowOf(run);
+  return { runId, from: run.runId, status, events: events.length, children: children.length };
+}
+
+/** Nothing is written where a name is taken. What a copy has left that was broken off is taken away with the run above it. */
+async function checkFree(store: Store, children: readonly RunPart[], names: Renaming): Promise<void> {
+  if (children.length === 0 || (await store.runs.find(names.to)) !== undefined) return;
+  for (const { run } of children) {
+    const runId = renameId(run.runId, names);
+    if ((await store.runs.find(runId)) !== undefined) throw alreadyThere(store, runId);
+  }
+}
+
+/** The run under its new name, which begins with that of the whole bundle. */
+function copyOf(store: Store, { run, events, signals, blobs }: RunPart, names: Renaming): RunCopy {
+  const runId = renameId(run.runId, names);
+  const own: Renaming = { from: run.runId, to: runId };
+  return {
     runId,
     agent: run.agent,
     sessionId: run.sessionId,
     prepare: async () => {
-      const names = new Map<string, string>();
-      for (const { hash, content } of blobs) names.set(hash, await store.blobs.put(content, runId));
-      const own = events.map((event) => {
-        const { type, body } = renameBlobs(renameRun(event, { from: run.runId, to: runId }), names);
+      const hashes = new Map<string, string>();
+      const pieces = recordPieces(events);
+      for (const { hash, content } of blobs) {
+        const kept = pieces.has(hash) ? renamePiece(content, own) : content;
+        hashes.set(hash, await store.blobs.put(kept, runId));
+      }
+      const renamed = events.map((event) => {
+        const { type, body } = renameBlobs(renameRun(event, own), hashes);
         return { type, body };
       });
       const body = { run, atMs: events.map(({ atMs }) => atMs) } as unknown as Json; // A row is JSON.
-      return [...own, toEvent({ type: 'imported', body })];
+      return [...renamed, toEvent({ type: 'imported', body })];
     },
-    row,
+    row: rowOf(run),
     signals,
-  });
-  return { runId, from: run.runId, status: row.status, events: events.length };
+  };
 }
 
 function readName({ as }: ImportOptions, own: string): string {

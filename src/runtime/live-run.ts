@@ -1,10 +1,12 @@
 import type { HookPoint, Moments } from '../agent/hook.ts';
+import type { RunLimits } from '../agent/limits.ts';
 import type { RunEvent } from '../agent/run-event.ts';
 import type { RunOutcome } from '../agent/run-outcome.ts';
 import type { RunState } from '../agent/state.ts';
 import type { Json } from '../base/json.ts';
 import type { Failure } from '../errors/failure.ts';
 import type { DriveInput, SessionPart } from './drive.ts';
+import type { Family } from './family.ts';
 import type { ModelTurn, RequestChanges } from './model-turn.ts';
 import type { ResourceLocks } from './resource-locks.ts';
 import type { Slots } from './slots.ts';
@@ -40,6 +42,14 @@ export interface LiveRun {
   /** Nothing has been done since it was taken from its record. */
   isUntouched: boolean;
   isCancelled: boolean;
+  /** Of a run below another one: what it may use up of what that one has left. */
+  bounds: RunBounds | undefined;
+  /** It and all runs below it; made when the first one is begun. */
+  family: Family | undefined;
+  /** Runs above it. */
+  depth: number;
+  /** Forgets the runs below it that are kept for it. */
+  below: (() => void)[] | undefined;
   /** It could not be written down that the run begins: this is what it would begin with. */
   unbegun: Extract<DriveInput, { type: 'start' }> | undefined;
   /** Why it is not on record, where it went on without. */
@@ -56,6 +66,9 @@ export interface Watcher {
   /** Whether every piece of text is wanted, or only what the journal holds. */
   readonly wantsDeltas: boolean;
 }
+
+/** The most that a run below another one may use up. */
+export type RunBounds = Partial<Pick<RunLimits, 'timeoutMs' | 'maxTokens' | 'maxCostUsd' | 'maxRequests'>>;
 
 /** A run that has not begun. */
 export function createLiveRun(runId: string, maxConcurrentTools: number): LiveRun {
@@ -78,6 +91,10 @@ export function createLiveRun(runId: string, maxConcurrentTools: number): LiveRu
     isQuiet: false,
     isUntouched: false,
     isCancelled: false,
+    bounds: undefined,
+    family: undefined,
+    depth: 0,
+    below: undefined,
     unbegun: undefined,
     unsaved: undefined,
     ending: undefined,

@@ -37,6 +37,7 @@ const events: { readonly [Type in RunEvent['type']]: Extract<RunEvent, { readonl
   'run-started': { type: 'run-started', ...about, input: [{ role: 'user', content: 'PROMPT' }] },
   'run-resumed': { type: 'run-resumed', ...about },
   'turn-started': { type: 'turn-started', turn: 1, purpose: 'turn' },
+  'child-event': { type: 'child-event', node: 'a', runId: 'r/a', event: { type: 'storage-restored' } },
   'attempt-started': { type: 'attempt-started', turn: 1, attempt: 1, ...served, isProbe: false },
   'text-delta': { type: 'text-delta', turn: 1, text: 'ANSWER' },
   'text-retracted': { type: 'text-retracted', turn: 1, keep: 0 },
@@ -83,6 +84,10 @@ const events: { readonly [Type in RunEvent['type']]: Extract<RunEvent, { readonl
   'approval-answered': { type: 'approval-answered', id: 'a', verdict: 'yes', reason: 'WHY' },
   'hook-failed': { type: 'hook-failed', hook: 'x', point: 'event', failure },
   'run-suspended': { type: 'run-suspended', reason: 'approval', request: approval },
+  explained: {
+    type: 'explained',
+    explanation: { text: 'ANSWER', summary: 'ANSWER', claims: [], nextSteps: [], model: 'anthropic/claude' },
+  },
   'run-finished': {
     type: 'run-finished',
     outcome: { ...facts, type: 'completed', output: 'ANSWER', text: 'ANSWER' },

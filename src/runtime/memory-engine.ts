@@ -31,6 +31,8 @@ export interface MemoryEngine extends Engine {
   readonly receive: (runId: string, signal: NamedSignal) => void;
   /** Lets go of one run without ending it: its program stands still, its timers are called off, its effects are aborted. */
   readonly letGo: (runId: string) => void;
+  /** Whether it knows the run: one that is being taken from its record it does not know yet. */
+  readonly carries: (runId: string) => boolean;
 }
 
 /**
@@ -67,6 +69,7 @@ export function createMemoryEngine(options: MemoryEngineOptions): MemoryEngine {
       if (run !== undefined) receive(run, named, run.inbox.add(named));
     },
     letGo: (runId) => forget(held, runId),
+    carries: (runId) => held.runs.has(runId),
   };
 }
 

@@ -36,6 +36,8 @@ export interface Generation {
   /** Positions below it may be in the journal that this generation began with. */
   readonly replayEnd: number;
   next: number;
+  /** What the program said last of how far it is. */
+  announced: Json | undefined;
   stop: Stop | undefined;
   readonly calls: Set<Open<Outcome>>;
   readonly sleeps: Set<Open<void>>;
@@ -115,6 +117,7 @@ export function createGeneration(
     entries,
     replayEnd: entries.length,
     next: 0,
+    announced: undefined,
     stop: undefined,
     calls: new Set(),
     sleeps: new Set(),

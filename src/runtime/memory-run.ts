@@ -147,8 +147,11 @@ export function cancelRun(run: Run, reason: string): void {
 export function statusOf(run: Run | undefined): RunStatus {
   if (run === undefined) return { type: 'unknown' };
   if (run.end !== undefined) return run.end;
-  for (const { asked } of run.generation?.waits ?? []) return { type: 'waiting', signal: asked.signal };
-  return { type: 'running' };
+  const { announced } = run.generation ?? {};
+  const said = announced === undefined ? {} : { announced };
+  for (const { asked } of run.generation?.waits ?? [])
+    return { type: 'waiting', signal: asked.signal, ...said };
+  return { type: 'running', ...said };
 }
 
 /** Lets go of a run without ending it: its program stands still, its timers are called off. */

@@ -32,6 +32,9 @@ export function durableOf(generation: Generation): Durable {
       return waitFor(generation, { type: 'wait', position, signal, timeoutMs, onWaiting });
     },
     restart: (state) => restart(generation, state),
+    announce: (value) => {
+      generation.announced = generation.host.checkJson ? copyJson(value, 'what is announced') : value;
+    },
     isReplaying: () => generation.next < generation.replayEnd,
     upcoming: () =>
       generation.next < generation.replayEnd ? generation.entries[generation.next] : undefined,

@@ -4,6 +4,7 @@ import type { Calling, RunState } from '../agent/state.ts';
 import type { PreparedCall } from '../agent/tool-call.ts';
 import type { Json } from '../base/json.ts';
 import { defined } from '../base/defined.ts';
+import type { Failure } from '../errors/failure.ts';
 import type { Message } from '../model/message.ts';
 import type { PartialResult } from '../model/model.ts';
 import type { AttemptSituation, StepEnd } from '../resilience/call-progress.ts';
@@ -15,6 +16,8 @@ import { makeCompaction } from './compact-effect.ts';
 import type { EffectContext, EffectEnd, SignalMessage } from './durable.ts';
 import { publish } from './live-run.ts';
 import type { LiveRun } from './live-run.ts';
+import { countAttempt } from './family.ts';
+import { overspentBy } from './family-budget.ts';
 import { createModelTurn } from './model-turn.ts';
 import { prepareCalls } from './prepare-calls.ts';
 import { writeAsRead } from './repair-answer.ts';
@@ -32,6 +35,8 @@ export interface ModelEffectValue {
   readonly step: StepEnd<Answer>;
   readonly injected?: readonly Message[];
   readonly made?: CompactionMade;
+  /** Nothing was asked: the run and its relatives have used up together what they may. */
+  readonly overspent?: Failure;
 }
 
 /** One attempt at a model, with what its answer means to this agent. */
@@ -41,6 +46,8 @@ export async function performModelEffect(
   { input, context }: { readonly input: ModelEffectInput; readonly context: EffectContext },
 ): Promise<EffectEnd> {
   const { turn, situation, isFirst } = input;
+  const overspent = live.family === undefined ? undefined : overspentBy(live, live.family);
+  if (overspent !== undefined) return { type: 'done', value: { overspent } as unknown as Json }; // Plain data.
   const calling = live.state?.phase as Calling; // Only a run that is calling a model gets here.
   const taken = isFirst ? context.pending('message') : none;
   const injected =
@@ -53,6 +60,7 @@ export async function performModelEffect(
   const asked = live.turn.targetOf(situation.target);
   const options = loopOptionsOf(parts, live, { turn, signal: context.signal });
   const step = await performStep(asked, situation, options);
+  if (live.family !== undefined) countAttempt(live.family, live.runId, step);
   if (step.type === 'failure') {
     const made = await roomFor(parts, live, { step, target: situation.target, signal: context.signal });
     return endWith({ step, injected, ...(made === undefined ? {} : { made }) }, taken);
@@ -142,7 +150,11 @@ function tellLoopEvent(live: LiveRun, turn: number, event: LoopEvent): void {
 }
 
 /** What the answer means: its calls looked at, or its form checked. A promise only where a schema asks for one. */
-function readAnswer(parts: AgentParts, live: LiveRun, result: PartialResult): Answer | Promise<Answer> {
+export function readAnswer(
+  parts: AgentParts,
+  live: LiveRun,
+  result: PartialResult,
+): Answer | Promise<Answer> {
   if (result.toolCalls.length > 0) {
     const preparing = prepare(parts, live, result);
     if (preparing instanceof Promise) return preparing.then((prepared) => withCalls(result, prepared));

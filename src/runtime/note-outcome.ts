@@ -1,3 +1,5 @@
+import { noRejections } from '../agent/approval.ts';
+import type { Rejections } from '../agent/approval.ts';
 import type { RunOutcome } from '../agent/run-outcome.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
 import { endRun } from './held-runs.ts';
@@ -15,8 +17,12 @@ export function noteOutcome(held: HeldRuns, live: LiveRun, outcome: RunOutcome):
     return suspend(held, live, outcome);
   }
   live.ending = outcome;
-  keeper?.describe(live.runId, rowOfOutcome(outcome));
+  keeper?.describe(live.runId, rowOfOutcome(outcome, rejectionsOf(live)));
   return outcome.type === 'completed' ? addToSession(held, live, outcome) : undefined;
+}
+
+function rejectionsOf({ state }: LiveRun): Rejections {
+  return state?.tallies.rejections ?? noRejections;
 }
 
 /** Anybody may take it up from here: nothing of it stays in this process. */
@@ -32,7 +38,7 @@ async function suspend(
     body: request === undefined ? { reason } : { reason, request },
   };
   try {
-    await held.keeper?.suspend(runId, event, rowOfOutcome(outcome));
+    await held.keeper?.suspend(runId, event, rowOfOutcome(outcome, rejectionsOf(live)));
   } catch (error) {
     // Everything that led here is on record, and leads here again.
     live.unsaved = classifyFailure(error, 'storage');

@@ -1,5 +1,7 @@
 import type { Lease, LeaseOwner, RunRow, Store } from '../model/store.ts';
+import { countEntriesBelow } from './child-runs.ts';
 import { foldRun, toEvent } from './stored-run.ts';
+import type { FoldedRun } from './stored-run.ts';
 
 /** What came of wanting to park a run. */
 export type Parked =
@@ -24,9 +26,16 @@ export const entriesOfProgress = 10;
 /** From here on it is parked also where another one may have been to blame. */
 const maxSuspicions = 2;
 
-/** How often its owner has vanished, this time counted. */
-export function countCrash({ crashes }: RunRow, entriesSinceTaken: number): number {
-  return entriesSinceTaken >= entriesOfProgress ? 1 : crashes + 1;
+/** How often its owner has vanished, this time counted. A flow gets on by what the runs below it do. */
+export async function countCrash(
+  store: Store,
+  { runId, crashes }: Pick<RunRow, 'runId' | 'crashes'>,
+  { entriesSinceTaken, takenAtMs }: Pick<FoldedRun, 'entriesSinceTaken' | 'takenAtMs'>,
+): Promise<number> {
+  const missing = entriesOfProgress - entriesSinceTaken;
+  if (missing <= 0 || crashes === 0) return 1;
+  const below = await countEntriesBelow(store, runId, { sinceMs: takenAtMs, atMost: missing });
+  return below >= missing ? 1 : crashes + 1;
 }
 
 /**
@@ -73,10 +82,10 @@ interface Crashes {
   readonly isToBlame: boolean;
 }
 
-async function readCrashes({ runs }: Store, row: RunRow): Promise<Crashes> {
-  const events = await runs.events(row.runId, { from: row.generationSeq });
-  const { entriesSinceTaken, beside } = foldRun(row.runId, events, []);
-  return { crashes: countCrash(row, entriesSinceTaken), isToBlame: beside === 0 };
+async function readCrashes(store: Store, row: RunRow): Promise<Crashes> {
+  const events = await store.runs.events(row.runId, { from: row.generationSeq });
+  const folded = foldRun(row.runId, events, []);
+  return { crashes: await countCrash(store, row, folded), isToBlame: folded.beside === 0 };
 }
 
 async function giveBack(store: Store, lease: Lease): Promise<void> {

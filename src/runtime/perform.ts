@@ -6,6 +6,7 @@ import type {
   CompactionMade,
   MachineEvent,
   PersonAnswer,
+  SettledCall,
   VerifiedCall,
 } from '../agent/event.ts';
 import type { RunState } from '../agent/state.ts';
@@ -62,6 +63,7 @@ export function perform(performing: Performing, action: Work): Promise<MachineEv
 /** What each effect gives back. */
 interface EffectValues {
   readonly model: ModelEffectValue;
+  readonly conduct: Extract<MachineEvent, { type: 'answer-given' | 'halted' | 'broken' }>;
   readonly intend: Intent;
   readonly tool: ToolEffectValue;
   readonly verify: Pick<VerifiedCall, 'found'> & { readonly tookMs: number };
@@ -83,6 +85,7 @@ async function performCall(
 ): Promise<MachineEvent> {
   const { durable, live } = performing;
   live.inputs = undefined;
+  if (performing.parts.conductor !== undefined) return performDecision(performing, turn);
   if (isFirst) {
     // To clear a set is to make it a new table, also where it is empty.
     if (live.tokens.size > 0) live.tokens.clear();
@@ -97,13 +100,20 @@ async function performCall(
   const input: ModelEffectInput = { turn, isFirst, situation };
   const given = read('model', await durable.call('model', asJson(input)));
   if ('broken' in given) return given.broken;
-  const { step, injected, made } = given.value;
+  const { step, injected, made, overspent } = given.value;
+  if (overspent !== undefined) return { type: 'halted', reason: 'budget', failure: overspent };
   const event: MachineEvent =
     injected === undefined && made === undefined
       ? { type: 'attempt-finished', step }
       : { type: 'attempt-finished', step, ...defined({ injected, made }) };
   if (step.type === 'failure' || !asksHooks(performing, 'after-model')) return event;
   return afterModel(performing, event);
+}
+
+/** A function decides in the place of a model; what it decided is on record. */
+async function performDecision({ durable }: Performing, turn: number): Promise<MachineEvent> {
+  const given = read('conduct', await durable.call('conduct', { turn }));
+  return 'broken' in given ? given.broken : given.value;
 }
 
 /** Whether too little room is left for an answer, by the estimate. It is looked at once per call. */
@@ -162,7 +172,7 @@ async function performTools(performing: Performing, calls: Calls): Promise<Machi
   return { type: 'tools-finished', ends: final, tookMs };
 }
 
-const noneSettled: ReadonlyMap<number, AttemptedCall> = new Map();
+const noneSettled: ReadonlyMap<number, SettledCall> = new Map();
 const noIntents: ReadonlyMap<number, Intent> = new Map();
 
 /** Calls that must not happen twice, where somebody may go on after this process. */
@@ -226,7 +236,9 @@ async function afterChecks(
   const told = new Map((await afterTools(performing, ends)).map(({ index, end }) => [index, end]));
   return found.map((check): VerifiedCall => {
     const end = told.get(check.index);
-    return end === undefined ? check : { ...check, found: { type: 'happened', end } };
+    return end === undefined || end.type === 'waiting'
+      ? check
+      : { ...check, found: { type: 'happened', end } };
   });
 }
 

@@ -8,10 +8,11 @@ import { createFailure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import { chainStart, hashEvent } from '../model/event-chain.ts';
 import { nestsTooDeeply } from '../model/json-depth.ts';
+import { isBelow } from '../model/run-tree.ts';
 import { showValue } from '../model/show-value.ts';
 import type { NewSignal, StoredEvent, StoredStatus } from '../model/store.ts';
 import { badBundle, bundleFormat, bundleVersion, checksumOf, maxBundleCharacters } from './run-bundle.ts';
-import type { BundledBlob, BundledRun, RunBundle } from './run-bundle.ts';
+import type { BundledBlob, BundledRun, RunBundle, RunPart } from './run-bundle.ts';
 import { chunkHashesIn, readChunk } from './run-blobs.ts';
 import { foldRun } from './stored-run.ts';
 import { generationsOf } from './run-generations.ts';
@@ -29,12 +30,26 @@ export function readBundle(text: string): RunBundle {
   const { checksum } = content;
   if (typeof checksum !== 'string' || checksum !== checksumOf(content))
     throw badBundle('its checksum does not fit what it holds');
+  const own = readPart(content);
+  const whole = { format: bundleFormat, version, checksum, ...own } as const;
+  if (!('children' in content)) return whole;
+  return { ...whole, children: listIn(content, 'children').map((part) => readChild(part, own.run)) };
+}
+
+function readPart(content: Readonly<Record<string, unknown>>): RunPart {
   const run = readBundledRun(content['run']);
   const events = readEvents(content['events'], run.runId);
   const blobs = listIn(content, 'blobs').map(readBlob);
   const signals = listIn(content, 'signals').map(readSignal);
   checkGenerations(run.runId, events, blobs);
-  return { format: bundleFormat, version, checksum, run, events, signals, blobs };
+  return { run, events, signals, blobs };
+}
+
+function readChild(part: unknown, above: BundledRun): RunPart {
+  if (!isRecord(part)) throw badBundle('a run below it cannot be read');
+  const child = readPart(part);
+  if (isBelow(child.run, above.runId)) return child;
+  throw badBundle(`the run ${showValue(child.run.runId)} does not stand below ${showValue(above.runId)}`);
 }
 
 function parse(text: unknown): Readonly<Record<string, unknown>> {
@@ -76,7 +91,7 @@ const statuses: readonly StoredStatus[] = [
 /** What is listed of the run, field by field: nothing else is taken over. */
 export function readBundledRun(run: unknown): BundledRun {
   if (!isRecord(run)) throw badBundle('it does not say which run it holds');
-  const status = statuses.find((known) => known === run['status']);
+  const status = statusIn(run['status']);
   if (status === undefined) throw badBundle(`there is no status ${showValue(run['status'])}`);
   const tools = listIn(run, 'tools').map((name) => textOf(name, 'tools'));
   return defined({
@@ -95,6 +110,11 @@ export function readBundledRun(run: unknown): BundledRun {
     resumeAtMs: maybe(run['resumeAtMs'], (value) => numberOf(value, 'resumeAtMs')),
     costUsd: maybe(run['costUsd'], (value) => numberOf(value, 'costUsd')),
   });
+}
+
+/** A status that runs are listed with, or nothing where it is none. */
+export function statusIn(value: unknown): StoredStatus | undefined {
+  return statuses.find((known) => known === value);
 }
 
 const maxRunIdCharacters = 1000;

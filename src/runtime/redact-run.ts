@@ -28,6 +28,7 @@ const statePaths: readonly Path[] = [
   'guard',
   'ledger',
   'resting',
+  'children',
 ].map((name) => ['input', 'state', name]);
 
 const keptByType: Readonly<Record<string, readonly Path[]>> = {

@@ -30,6 +30,8 @@ export function createReplayParts({ config, facts, nextEntry }: RecordedParts): 
   const parts = {
     name: config.agent,
     config,
+    // What a flow decided is on record; that somebody decides in the place of a model is all that is asked.
+    conductor: config.isConducted === true ? {} : undefined,
     instructions: '',
     hooks: {
       has: (point: HookPoint) => {

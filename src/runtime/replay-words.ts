@@ -81,6 +81,14 @@ const wordsByEffect: Readonly<Record<string, (call: Call) => string>> = {
       ? 'The model answered.'
       : `The model called ${count === 1 ? 'one tool' : `${count} tools`}.`;
   },
+  conduct: ({ value }) => {
+    const code = at(value, ['failure', 'code']);
+    if (code !== undefined) return `It was decided to end the run: ${shown(code)}.`;
+    const calls = at(value, ['answer', 'toolCalls']);
+    const names = Array.isArray(calls) ? calls.map((call: unknown) => quoted(at(call, ['name']))) : [];
+    if (names.length === 0) return 'It was decided that this is the answer.';
+    return `It was decided to call the ${names.length === 1 ? 'node' : 'nodes'} ${names.slice(0, maxShownNames).join(', ')}.`;
+  },
   compact: ({ value }) => {
     const strategy = at(value, ['made', 'compaction', 'strategy']);
     return strategy === undefined
@@ -88,8 +96,16 @@ const wordsByEffect: Readonly<Record<string, (call: Call) => string>> = {
       : `The conversation was made shorter: ${shown(strategy)}.`;
   },
   intend: () => 'It was written down that calls follow which must not happen twice.',
-  tool: ({ value }) =>
-    `The tool ${quoted(at(value, ['end', 'name']))} ended: ${shown(at(value, ['end', 'type']))}.`,
+  tool: ({ value }) => {
+    const name = quoted(at(value, ['end', 'name']));
+    const type = at(value, ['end', 'type']);
+    const child = at(value, ['end', 'child', 'runId']);
+    if (child === undefined && type !== 'waiting') return `The tool ${name} ended: ${shown(type)}.`;
+    const run = child === undefined ? '' : `; its run is ${quoted(child)}`;
+    return type === 'waiting'
+      ? `The node ${name} waits: ${shown(at(value, ['end', 'wait', 'reason']))}${run}.`
+      : `The node ${name} ended: ${shown(type)}${run}.`;
+  },
   verify: ({ value }) =>
     `It was checked whether the call had happened: ${shown(at(value, ['found', 'type']))}.`,
   hook: ({ value, input }) =>
@@ -99,6 +115,7 @@ const wordsByEffect: Readonly<Record<string, (call: Call) => string>> = {
 };
 
 const maxShownCharacters = 200;
+const maxShownNames = 20;
 
 function shown(value: unknown): string {
   if (typeof value === 'number') return String(Math.round(value));

@@ -14,7 +14,9 @@ export interface ResumePayload {
 
 /** Of a question in its run. The run's own name is left out: a copy of the run asks the same by another name. */
 export function placeOf({ id }: Pick<PersonRequest, 'id'>, runId: string): string {
-  return id.startsWith(`${runId}:`) ? id.slice(runId.length + 1) : id;
+  if (id.startsWith(`${runId}:`)) return id.slice(runId.length + 1);
+  // Of a run below, which asks by way of this one.
+  return id.startsWith(`${runId}/`) ? id.slice(runId.length) : id;
 }
 
 /** An answer to one question opens no other: the run may have asked another one before it came. */

@@ -6,6 +6,7 @@ import { configError } from '../errors/config-error.ts';
 import { createFailure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import type { RunRow } from '../model/store.ts';
+import { childPlace, configFor, takePlace } from './child-place.ts';
 import type { DriveInput } from './drive.ts';
 import { placeOf } from './resume-payload.ts';
 import type { ResumePayload } from './resume-payload.ts';
@@ -64,7 +65,9 @@ export async function resumeRun(held: HeldRuns, runId: string, options: ResumeOp
   return live.outcome.promise;
 }
 
-function reawake(held: HeldRuns, live: LiveRun, { onEvent, signal }: ResumeOptions): void {
+function reawake(held: HeldRuns, live: LiveRun, options: ResumeOptions): void {
+  const { onEvent, signal } = options;
+  takePlace(live, options);
   live.isCancelled = false;
   forget(held, live.runId);
   reopen(live);
@@ -115,7 +118,9 @@ function payloadOf(
 ): ResumePayload {
   const answer = readAnswer(options);
   const payload = { answer, wallMs: parts.clock.wallMs(), ...(about === undefined ? {} : { about }) };
-  return keeper === undefined ? payload : { ...payload, config: parts.config };
+  const bounds = options[childPlace]?.bounds;
+  if (keeper === undefined && bounds === undefined) return payload;
+  return { ...payload, config: configFor(parts, bounds) };
 }
 
 function questionIn(ended: RunOutcome): string | undefined {
@@ -160,6 +165,7 @@ async function resumeStored(
     return known.outcome.promise;
   }
   const live = createLiveRun(runId, parts.config.limits.maxConcurrentTools);
+  takePlace(live, options);
   runs.set(runId, live);
   watchRun(parts, live, options.onEvent);
   await takeUpRun(held, live, options);
@@ -205,7 +211,7 @@ export async function loadRun(held: HeldRuns, live: LiveRun, options?: ResumeOpt
   if (taken.type === 'held') throw heldElsewhere(runId, taken.untilMs);
   if (taken.row.status !== 'completed' && taken.row.status !== 'stopped')
     await showChanges(held, live, taken);
-  if (!hasEnded(taken.row)) return engine.adopt(taken.snapshot);
+  if (!hasEnded(taken.row)) return withWish(held, live, () => engine.adopt(taken.snapshot));
   const outcome = await readEnd(held, live, taken);
   if (isFinal(taken.row, options)) {
     await keeper.release(runId);
@@ -213,7 +219,16 @@ export async function loadRun(held: HeldRuns, live: LiveRun, options?: ResumeOpt
   }
   engine.adopt({ ...taken.snapshot, end: { type: 'ended', result: null } });
   live.ending = undefined;
-  return startAgain(held, live, payloadOf(held, options ?? {}, undefined));
+  live.isUntouched = false; // Its next generation is on record, and so is whatever ends it.
+  return withWish(held, live, () => startAgain(held, live, payloadOf(held, options ?? {}, undefined)));
+}
+
+/** Somebody may have wished the end meanwhile: that goes on record like any other wish, or the end would be one that nothing led to. */
+async function withWish(held: HeldRuns, live: LiveRun, takeUp: () => void | Promise<void>): Promise<void> {
+  const isWished = live.isCancelled;
+  live.isCancelled = false;
+  await takeUp();
+  if (isWished) void held.cancel(live.runId, 'its end was wished while it was taken up');
 }
 
 function hasEnded({ status }: RunRow): boolean {

@@ -10,11 +10,17 @@ import type { NewEvent, NewSignal, RunRow, StoredEvent } from '../model/store.ts
  * A run in one text, to be replayed elsewhere: all events of all its generations, and what they refer to. Nothing in it is a
  * secret that the redactor knows. The checksum and the hashes tell damage; they are no signature.
  */
-export interface RunBundle {
+export interface RunBundle extends RunPart {
   readonly format: typeof bundleFormat;
   readonly version: number;
   /** Of everything else here. */
   readonly checksum: string;
+  /** The runs below it, at every depth; absent where there are none. It can be replayed without them. */
+  readonly children?: readonly RunPart[];
+}
+
+/** One run of a bundle, with all that it needs. */
+export interface RunPart {
   readonly run: BundledRun;
   readonly events: readonly StoredEvent[];
   /** What was sent to the run and not taken by it yet. */
@@ -59,17 +65,26 @@ export function checksumOf({ checksum: _, ...rest }: Readonly<Record<string, unk
 
 /** One event a line, so that two bundles can be compared by any tool. */
 export function writeBundle(content: Omit<RunBundle, 'checksum'>): string {
-  const { format, version, run, events, signals, blobs } = content;
+  const { format, version, children = [], ...own } = content;
   const lines = [
     `"format":${JSON.stringify(format)}`,
     `"version":${version}`,
     `"checksum":${JSON.stringify(checksumOf({ ...content }))}`,
+    ...linesOf(own),
+    ...(children.length === 0
+      ? []
+      : [`"children":[\n${children.map((part) => `{\n${linesOf(part).join(',\n')}\n}`).join(',\n')}\n]`]),
+  ];
+  return `{\n${lines.join(',\n')}\n}\n`;
+}
+
+function linesOf({ run, events, signals, blobs }: RunPart): readonly string[] {
+  return [
     `"run":${JSON.stringify(run)}`,
     `"events":${listOf(events)}`,
     `"signals":${listOf(signals)}`,
     `"blobs":${listOf(blobs)}`,
   ];
-  return `{\n${lines.join(',\n')}\n}\n`;
 }
 
 function listOf(items: readonly object[]): string {

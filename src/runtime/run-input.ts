@@ -11,12 +11,13 @@ import { RerailError } from '../errors/rerail-error.ts';
 import { checkRequest } from '../model/check-request.ts';
 import type { Message, UserPart } from '../model/message.ts';
 import type { AgentParts } from './agent-parts.ts';
+import type { Placed } from './child-place.ts';
 import type { DriveInput } from './drive.ts';
 
 /** What a run is asked: a text, or a conversation whose last message is the question. */
 export type RunInput = string | readonly Message[];
 
-export interface RunOptions {
+export interface RunOptions extends Placed {
   readonly signal?: AbortSignal;
   /** A name of your own; a second run of that name is the first one. */
   readonly runId?: string;

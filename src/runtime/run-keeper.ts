@@ -203,7 +203,7 @@ async function take(held: Keeping, runId: string): Promise<Taken> {
     const differences = factsThatDiffer(folded.facts, facts);
     if (row.status === 'parked') await write(held, runId, takenBack);
     else if (wasAbandoned && row.status === 'running') {
-      const crashes = countCrash(row, folded.entriesSinceTaken);
+      const crashes = await countCrash(store, row, folded);
       const event = toEvent({ type: 'taken-over', body: { crashes } });
       await write(held, runId, { events: [event], row: { crashes } });
     }

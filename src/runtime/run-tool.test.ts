@@ -574,7 +574,11 @@ describe('runTool(), when all goes well', () => {
       return [copy.idempotencyKey, copy.signal === context.signal, Object.keys(copy).toSorted()];
     });
     const names = ['assist', 'attempt', 'background', 'callId', 'fail', 'idempotencyKey', 'progress'];
-    expect(JSON.parse(textOf(end))).toEqual(['key-1', true, [...names, 'retry', 'runId', 'signal']]);
+    expect(JSON.parse(textOf(end))).toEqual([
+      'key-1',
+      true,
+      [...names, 'recall', 'remember', 'retry', 'runId', 'signal'],
+    ]);
   });
 
   it('passes progress on while somebody waits: bounded, redacted, numbers only', async () => {
@@ -747,5 +751,51 @@ describe('all of these calls together', () => {
   it('leave no rejection to nobody', async () => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(unhandled).toEqual([]);
+  });
+});
+
+describe('what a tool remembers', () => {
+  it.each([
+    { what: 'fails', execute: () => Promise.reject(new Error('no')) },
+    {
+      what: 'asks for another try',
+      execute: (_input: unknown, { retry }: ToolContext) => retry('differently'),
+    },
+  ])('is lost with a call that $what', async ({ execute }) => {
+    const tool = makeTool((input, context) => {
+      context.remember('a', '1');
+      return execute(input, context);
+    });
+    expect(await runWatched(watch(tool))).not.toHaveProperty('remembered');
+  });
+
+  it.each([
+    { what: 'a text that is too long', name: 'a', text: 'x'.repeat(1001) },
+    { what: 'a name that is too long', name: 'x'.repeat(1001), text: '1' },
+    { what: 'something else than a text', name: 'a', text: 1 as unknown as string },
+  ])('cannot be $what', async ({ name, text }) => {
+    const end = await runWatched(watch(makeTool((_input, { remember }) => remember(name, text))));
+    expect(end).toMatchObject({ type: 'failed', failure: { code: 'TOOL_EXECUTION_ERROR' } });
+    expect(end.failure?.message).toContain('at most 1000 characters');
+  });
+
+  it('cannot be more than a run keeps', async () => {
+    const tool = makeTool((_input, { remember }) => {
+      for (let index = 0; index <= 500; index += 1) remember(`n${index}`, 'x');
+    });
+    expect((await runWatched(watch(tool))).failure?.message).toContain('at most 500 texts');
+  });
+
+  it('comes with its result, each name once, and is recalled at once', async () => {
+    const tool = makeTool((_input, { remember, recall }) => {
+      remember('a', '1');
+      remember('a', '2');
+      return `${recall('a')}, ${recall('b')}, ${recall('c')}`;
+    });
+    const end = await runWatched(
+      watch(tool, { recall: (name) => (name === 'c' ? undefined : `${name} of before`) }),
+    );
+    expect(end).toMatchObject({ type: 'ok', content: '2, b of before, undefined' });
+    expect(end.remembered).toEqual([{ name: 'a', text: '2' }]);
   });
 });

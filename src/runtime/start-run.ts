@@ -1,4 +1,5 @@
 import type { Json } from '../base/json.ts';
+import { configFor } from './child-place.ts';
 import type { DriveInput } from './drive.ts';
 import { driverVersion } from './held-runs.ts';
 import type { HeldRuns } from './held-runs.ts';
@@ -12,8 +13,9 @@ export async function startRun(held: HeldRuns, live: LiveRun, input: StartInput)
   const { runId } = live;
   const { engine, keeper, parts } = held;
   const options = { runId, version: driverVersion };
-  if (keeper === undefined) return engine.start(input as unknown as Json, options); // Messages are JSON.
-  const recorded: StartInput = { ...input, config: parts.config };
+  if (keeper === undefined && live.bounds === undefined)
+    return engine.start(input as unknown as Json, options); // Messages are JSON.
+  const recorded: StartInput = { ...input, config: configFor(parts, live.bounds) };
   const whole: StartInput = live.isCancelled ? { ...recorded, isCancelled: true } : recorded;
   live.unbegun = whole;
   await engine.start(whole as unknown as Json, options);

@@ -1,3 +1,4 @@
+import type { Rejections } from '../agent/approval.ts';
 import type { RunOutcome } from '../agent/run-outcome.ts';
 import { isRecord } from '../base/json.ts';
 import { textOf } from '../model/message.ts';
@@ -16,7 +17,7 @@ export function rowOfStart(input: unknown): Pick<RowChange, 'text'> {
 }
 
 /** What is listed of a run that has an outcome. */
-export function rowOfOutcome(outcome: RunOutcome): RowChange {
+export function rowOfOutcome(outcome: RunOutcome, rejections: Pick<Rejections, 'count'>): RowChange {
   const { messages, turns, usage } = outcome;
   const asked = messages.find(({ role }) => role === 'user');
   const answer = answerIn(outcome);
@@ -29,9 +30,15 @@ export function rowOfOutcome(outcome: RunOutcome): RowChange {
     turns,
     costUsd: usage.costUsd ?? null,
     code: ('failure' in outcome ? outcome.failure?.code : undefined) ?? null,
-    reason: 'reason' in outcome ? outcome.reason : null,
+    reason: reasonOf(outcome, rejections),
     resumeAtMs: outcome.type === 'suspended' ? resumeAtOf(outcome) : null,
   };
+}
+
+/** A run that was not allowed something may still have an answer: whoever lists it should not take it for all that was asked. */
+function reasonOf(outcome: RunOutcome, { count }: Pick<Rejections, 'count'>): string | null {
+  if (outcome.type === 'completed') return count === 0 ? null : `denied:${count}`;
+  return 'reason' in outcome ? outcome.reason : null;
 }
 
 function answerIn(outcome: RunOutcome): string {

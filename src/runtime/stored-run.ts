@@ -50,6 +50,8 @@ export interface FoldedRun {
   readonly facts: unknown;
   /** Entries since the run was last taken over: whether it got anywhere. */
   readonly entriesSinceTaken: number;
+  /** When that was, or when the generation began. Milliseconds since 1970. */
+  readonly takenAtMs: number;
   readonly endFailure?: Failure;
   /** So many others were carried beside it, as far as is known. */
   readonly beside: number;
@@ -69,6 +71,7 @@ export function foldRun(
   const entries: (JournalEntry | undefined)[] = [];
   let { cancelReason } = began;
   let entriesSinceTaken = 0;
+  let takenAtMs = first?.atMs ?? 0;
   let endFailure: Failure | undefined;
   let beside = 0;
   for (const event of events) {
@@ -79,6 +82,7 @@ export function foldRun(
     } else if (event.type === 'cancelled') cancelReason = reasonIn(event.body);
     else if (event.type === 'taken-over') {
       entriesSinceTaken = 0;
+      takenAtMs = event.atMs;
       beside = besideIn(event.body);
     } else if (event.type === 'ended') endFailure = failureIn(event.body);
   }
@@ -93,7 +97,7 @@ export function foldRun(
     signalIds: [],
     ...(cancelReason === undefined ? {} : { cancelReason }),
   };
-  const folded = { snapshot, facts, entriesSinceTaken, beside };
+  const folded = { snapshot, facts, entriesSinceTaken, takenAtMs, beside };
   return endFailure === undefined ? folded : { ...folded, endFailure };
 }
 

@@ -1,3 +1,4 @@
+import type { Remembered } from '../agent/tool-call.ts';
 import { onAbort } from '../base/abort.ts';
 import { describeThrown, readProperty } from '../errors/classify/safe-read.ts';
 import { clean } from '../errors/failure.ts';
@@ -19,6 +20,8 @@ export interface ToolCall {
   /** Made when the tool first asks for its signal: most never do, and it is the dearest part of a call. */
   controller: AbortController | undefined;
   charge: Ledger | undefined;
+  /** By name; made when the tool first remembers something. */
+  remembered: Map<string, Remembered> | undefined;
 }
 
 export function beginCall(run: ToolRun, options: ToolRunOptions): ToolCall {
@@ -30,6 +33,7 @@ export function beginCall(run: ToolRun, options: ToolRunOptions): ToolCall {
     interruption: undefined,
     controller: undefined,
     charge: undefined,
+    remembered: undefined,
   };
 }
 
@@ -56,6 +60,8 @@ export function createToolContext(call: ToolCall): ToolContext {
     // The type of the value follows from the schema, which the compiler cannot see through `unknown`.
     assist: ((prompt: string, schema?: Schema) => assist(call, prompt, schema)) as ToolContext['assist'],
     background: (label, work) => runInBackground(call, { label, work }),
+    remember: (name, text) => remember(call, { name, text }),
+    recall: (name) => call.remembered?.get(name)?.text ?? call.run.recall?.(name),
     [ownerOf]: call,
   };
   Object.defineProperty(context, 'idempotencyKey', onDemand.idempotencyKey);
@@ -148,4 +154,22 @@ function runInBackground(
   // How it ends is for whoever took it over; here only that it ended counts.
   promise.then(stopListening, stopListening);
   call.options.onBackground(textOf(label), promise);
+}
+
+const maxRememberedLength = 1000;
+/** More than a run keeps in all would only be forgotten. */
+const maxRememberedNames = 500;
+
+function remember(call: ToolCall, { name, text }: Remembered): void {
+  const isShort = [name, text].every(
+    (each: unknown) => typeof each === 'string' && each.length <= maxRememberedLength,
+  );
+  if (!isShort)
+    throw new TypeError(
+      `A tool can remember a text of at most ${maxRememberedLength} characters, under a name of as many at most`,
+    );
+  const remembered = (call.remembered ??= new Map<string, Remembered>());
+  if (!remembered.has(name) && remembered.size >= maxRememberedNames)
+    throw new TypeError(`A call can remember at most ${maxRememberedNames} texts`);
+  remembered.set(name, { name, text });
 }

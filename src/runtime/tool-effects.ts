@@ -10,6 +10,7 @@ import type { EffectContext, EffectEnd } from './durable.ts';
 import { foreignIntent, issueIntent, outlive, useToken } from './intent.ts';
 import type { Intent } from './intent.ts';
 import { publish } from './live-run.ts';
+import { performNodeEffect } from './node-effect.ts';
 import type { LiveRun } from './live-run.ts';
 import { verifyTool } from './run-tool.ts';
 import { spillEnd } from './spill-result-end.ts';
@@ -55,6 +56,8 @@ export function createToolEffects(parts: AgentParts, onBackground: Report): Tool
     run: (live, input, context) => {
       const call = callAt(live, input.index);
       const tool = toolOf(parts, call);
+      const node = parts.nodes?.get(call.name);
+      if (node !== undefined) return performNodeEffect(parts, live, { node, call, tool, input, context });
       const working: Working = {
         call,
         tool,

@@ -14,12 +14,13 @@ export function failedEnd(call: ToolCall, failure: Failure): ToolEnd {
 /** The end of a call that came back well. */
 export function okEnd(call: ToolCall, encoded: EncodedResult): ToolEnd {
   const { content, resultHash, totalCharacters } = encoded;
-  return createEnd(
+  const end = createEnd(
     call,
     totalCharacters === undefined
       ? { type: 'ok', content, resultHash }
       : { type: 'ok', content, resultHash, totalCharacters },
   );
+  return call.remembered === undefined ? end : { ...end, remembered: [...call.remembered.values()] };
 }
 
 /** The end of a call, with its name and how long it took. */

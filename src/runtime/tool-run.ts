@@ -16,6 +16,8 @@ export interface ToolRun {
   readonly idempotencyKey: string | (() => string);
   /** What is left of the run's time. */
   readonly leftMs: number;
+  /** What the run has kept for its tools. */
+  readonly recall?: (name: string) => string | undefined;
 }
 
 export interface ToolRunOptions {

@@ -1,3 +1,4 @@
+import { recall } from '../agent/remember.ts';
 import type { RunEvent } from '../agent/run-event.ts';
 import type { ReadyCall } from '../agent/state.ts';
 import type { ToolEnd } from '../agent/tool-call.ts';
@@ -69,6 +70,7 @@ export function toRun({ config }: AgentParts, live: LiveRun, { call, tool, input
     // Of the call's place in the run, so that it is the same for every attempt and after every crash.
     idempotencyKey: () => hashText(`${runId}/${turn}/${index}/${tool.name}`),
     leftMs: Math.max(1, config.limits.timeoutMs - elapsedMs),
+    recall: (name) => (live.state === undefined ? undefined : recall(live.state, name)),
   };
 }
 

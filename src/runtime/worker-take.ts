@@ -72,7 +72,9 @@ async function noteOutcome(state: WorkerState, waiting: WaitingRun, outcome: Run
   const { parts, memory } = state;
   const { row } = waiting;
   const notBeforeMs = parts.clock.monotonicMs();
-  if (outcome.type === 'failed') return noteVain(state, waiting, { mayPass: false });
+  // An agent that could not be set up leaves the run as it was: it may be ready the next time.
+  if (outcome.type === 'failed')
+    return noteVain(state, waiting, { mayPass: outcome.failure.code === 'INITIALIZATION_ERROR' });
   if (outcome.type !== 'suspended') {
     // Listed again as it was taken, its end could not be written; doing it all again would not help.
     withhold(memory, row.runId, { mark: { row: markRow(row) }, forWhys: allWhys, tries: 0, notBeforeMs });

@@ -3,12 +3,13 @@ import type { Json } from '../base/json.ts';
 import type { Failure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import { answerOf, startProcess } from './start-process.ts';
+import type { PlannedMember } from './plan-family.ts';
 import { sendPlanned } from './sim-sendings.ts';
 import { reach } from './sim-process.ts';
 import type { SimProcess } from './sim-process.ts';
 import { takeUp } from './take-up.ts';
 import type { Told, Wish } from './take-up.ts';
-import { report, tell, turnRecord } from './world.ts';
+import { beginAnew, report, tell } from './world.ts';
 import type { World } from './world.ts';
 
 /** More lives, and more steps in one of them, than any plan can need. */
@@ -126,13 +127,13 @@ async function afterOutcome(process: SimProcess, outcome: RunOutcome): Promise<N
 
 /** Somebody decides to go on with a run that has failed or was cancelled: once. */
 function goOnAfter({ world }: SimProcess, outcome: RunOutcome): Next {
-  const { promised, model } = world;
+  const { promised } = world;
   if (promised.hasGoneOn) return { type: 'over', outcome };
   tell(world, 'somebody decides to go on all the same');
   promised.hasGoneOn = true;
   promised.outcome = undefined;
-  promised.isCancelled = false;
-  turnRecord(world, model.turn).starts += 1;
+  promised.cancelled = undefined;
+  beginAnew(world);
   return { type: 'go-on', wish: { goesOn: true } };
 }
 
@@ -149,7 +150,7 @@ async function afterSuspension(
     tell(world, `a person answers: ${JSON.stringify(answer)}`);
     return { type: 'go-on', wish: { answer } };
   }
-  turnRecord(world, world.model.turn).starts += 1;
+  beginAnew(world);
   if (resumeAt === undefined) return goOn;
   return pause(process, Math.max(1, resumeAt - world.clock.wallMs()));
 }
@@ -157,11 +158,20 @@ async function afterSuspension(
 /** A process has ended: what it sent to models and did not put on record was cut off, and something did that. */
 function retire({ world, sent, kept, disturbances }: SimProcess): void {
   const cut = sent - kept;
-  if (cut < 0 || cut > disturbances)
+  // Whatever disturbs a process disturbs all that work side by side in it.
+  if (cut < 0 || cut > disturbances * widthOf(world.plan.top))
     report(
       world,
       'ledger-wrong',
       `A process asked models ${sent} times and put ${kept} on record, and was disturbed ${disturbances} times`,
     );
-  turnRecord(world, world.model.turn).cut += Math.max(0, cut);
+  world.model.cut += Math.max(0, cut);
+}
+
+/** How many models may be asked at the same time, at most. */
+function widthOf(member: PlannedMember): number {
+  if (member.type === 'agent' || member.type === 'hand-off') return 1;
+  // A member of a team may have two jobs.
+  const share = member.type === 'team' ? 2 : 1;
+  return member.members.reduce((sum, each) => sum + widthOf(each) * share, 0);
 }

@@ -5,6 +5,7 @@ import type { RunRow, StoredEvent } from '../model/store.ts';
 import type { Carried } from './carry-run.ts';
 import { isSameOutcome } from './note-told.ts';
 import { maxAttempts } from './plan.ts';
+import { nodeAttempts } from './sim-members.ts';
 import { identityOf } from './sim-store.ts';
 import { startProcess } from './start-process.ts';
 import { listen } from './take-up.ts';
@@ -18,17 +19,21 @@ export async function checkRun(world: World, carried: Carried): Promise<void> {
   world.isOver = true;
   tell(world, '-- the run has ended, and is looked at');
   const row = await store.runs.find(plan.runId);
-  const events = await store.runs.events(plan.runId);
-  checkEvents(world, events);
+  const rows = await rowsOf(world);
+  for (const { runId } of rows) checkEvents(world, runId, await store.runs.events(runId));
   await checkMessages(world, outcome);
-  checkLedger(world, outcome, events);
+  checkLedger(world, outcome);
+  checkEnds(world, outcome, rows);
   if (outcome.type === 'completed' && plan.features.has('session')) await checkSession(world);
   await lookAgain(world, carried, row);
+  if (world.faults === 0) checkUnchanged(world, rows, await rowsOf(world));
 }
 
 /** Everything that was acknowledged is there, in the order in which it was handed over. */
-function checkEvents(world: World, events: readonly StoredEvent[]): void {
-  const promised = world.promised.events.toSorted((one, other) => one.order - other.order);
+function checkEvents(world: World, runId: string, events: readonly StoredEvent[]): void {
+  const promised = world.promised.events
+    .filter((event) => event.runId === runId)
+    .toSorted((one, other) => one.order - other.order);
   let at = 0;
   for (const { text } of promised) {
     const found = events.findIndex((event, index) => index >= at && identityOf(event) === text);
@@ -61,19 +66,22 @@ function contentOf({ content }: Message): string {
 }
 
 /** What the run says that it used up is what its record says, and no turn had more attempts than the policy allows. */
-function checkLedger(world: World, { usage }: RunOutcome, events: readonly StoredEvent[]): void {
-  const { model, plan } = world;
+function checkLedger(world: World, { usage }: RunOutcome): void {
+  const { model, plan, promised, crashes, faults } = world;
+  const { cut } = model;
   const requests = [...model.turns.values()].reduce((sum, turn) => sum + turn.requests, 0);
-  const cut = [...model.turns.values()].reduce((sum, turn) => sum + turn.cut, 0);
-  if (usage.requests + cut !== requests)
+  const missing = requests - cut - usage.requests;
+  // Whoever dies while runs below are being cancelled has not told the run above what they used up: their own records say it.
+  const isLeft = plan.top.type !== 'agent' && promised.wasCancelled && crashes + faults > 0;
+  if (missing < 0 || (missing > 0 && !isLeft))
     report(
       world,
       'ledger-wrong',
-      `The models were asked ${requests} times, of which ${cut} were cut off; the run counts ${usage.requests} over ${events.length} events`,
+      `The models were asked ${requests} times, of which ${cut} were cut off; the run counts ${usage.requests}`,
     );
   for (const [turn, record] of model.turns) {
     // Which turn a request that was cut off belonged to is not always known.
-    const most = maxAttempts * plan.models * record.starts + cut;
+    const most = maxAttempts * plan.models * nodeAttempts * record.starts + cut;
     if (record.requests > most)
       report(
         world,
@@ -83,12 +91,34 @@ function checkLedger(world: World, { usage }: RunOutcome, events: readonly Store
   }
 }
 
+/** Whoever worked for a run that has ended has ended too. */
+function checkEnds(world: World, { type }: RunOutcome, rows: readonly RunRow[]): void {
+  // Where the disk fails it cannot be written down that they are cancelled: whoever looks at the run does it then.
+  if (type !== 'completed' && world.faults > 0) return;
+  for (const { runId, status } of rows)
+    if (status === 'running' || status === 'suspended')
+      report(world, 'never-ends', `The run is ${type}, and "${runId}" is ${status}`);
+}
+
+async function rowsOf({ store }: World): Promise<readonly RunRow[]> {
+  const { runs } = await store.runs.list();
+  return runs;
+}
+
 async function checkSession(world: World): Promise<void> {
   const messages = await world.store.sessions.messages('talk');
   const asked = messages.filter(({ content }) => content === 'Do what is planned.').length;
   const { promised } = world;
   if (asked === 1 || promised.outcome?.unsaved !== undefined) return;
   report(world, 'acknowledged-lost', `The run has completed, and its session has it ${asked} times`);
+}
+
+/** Nor do the runs below change. */
+function checkUnchanged(world: World, before: readonly RunRow[], after: readonly RunRow[]): void {
+  const heads = new Map(before.map(({ runId, headSeq }) => [runId, headSeq]));
+  for (const { runId, headSeq } of after)
+    if (heads.get(runId) !== headSeq)
+      report(world, 'end-changed', `The record of "${runId}" had ${heads.get(runId)} events, now ${headSeq}`);
 }
 
 /** A second look at an ended run, in a process of its own: it gives the same outcome and changes nothing. */

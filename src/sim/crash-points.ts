@@ -25,10 +25,14 @@ export type Feature =
   /** A worker takes the runs up. */
   | 'worker'
   /** Several processes die. */
-  | 'crashes';
+  | 'crashes'
+  /** Several agents: one after the other and side by side, as tools of a lead, or passing a conversation on. */
+  | 'flow'
+  | 'team'
+  | 'hand-off';
 
 /** The steps. A process can die before each, and after it, when nobody has been told yet. */
-export const simSteps = {
+const simSteps = {
   create: [],
   claim: ['crashes'],
   release: [],
@@ -60,23 +64,50 @@ export const simSteps = {
   approval: ['ask', 'callback'],
 } as const satisfies Record<string, readonly Feature[]>;
 
-export type SimStep = keyof typeof simSteps;
+/** Steps that only a run with runs below it takes. */
+const familySteps = {
+  'create child': ['flow'],
+  'claim child': ['flow', 'ask'],
+  'append child-ended': ['flow'],
+  'append child-suspended': ['flow', 'ask'],
+  /** The run above notes how the one below ended, or what it waits for. */
+  'append node': ['flow'],
+  'append node-waiting': ['flow', 'ask'],
+  'append job': ['team'],
+  /** The answer of a person goes on from the run above to the one below. */
+  'signal child-resume': ['flow', 'ask'],
+  'signal child-cancel': ['flow', 'cancel', 'crashes'],
+  /** What comes next is decided. */
+  'append conduct': ['flow'],
+  'append hop': ['hand-off'],
+} as const satisfies Record<string, readonly Feature[]>;
+
+const allSteps = { ...simSteps, ...familySteps };
+
+export type SimStep = keyof typeof allSteps;
 
 /** A moment at which a process can die. */
 export type CrashPoint = `${'before' | 'after'} ${SimStep}` | 'during model call' | 'after outcome';
 
 /** All of them: each must be hit over the seeds of the gate. */
 export const crashPoints: readonly CrashPoint[] = [
-  ...Object.keys(simSteps).flatMap((step) => {
-    const named = step as SimStep; // The keys of the table.
-    return [`before ${named}`, `after ${named}`] as const;
-  }),
+  ...pointsOf(allSteps),
   'during model call',
   'after outcome',
 ];
 
+/** Those of them that only several agents come to. */
+export const familyPoints: readonly CrashPoint[] = pointsOf(familySteps);
+
+function pointsOf(steps: Partial<typeof allSteps>): readonly CrashPoint[] {
+  return Object.keys(steps).flatMap((step) => {
+    const named = step as SimStep; // The keys of the table.
+    return [`before ${named}`, `after ${named}`] as const;
+  });
+}
+
 /** What a scenario needs so that it comes to this point. */
 export function featuresFor(point: CrashPoint): readonly Feature[] {
   if (point === 'during model call' || point === 'after outcome') return [];
-  return simSteps[point.slice(point.indexOf(' ') + 1) as SimStep]; // The rest of the name is the step.
+  return allSteps[point.slice(point.indexOf(' ') + 1) as SimStep]; // The rest of the name is the step.
 }

@@ -6,7 +6,8 @@ import type { World } from './world.ts';
 /** Somebody was told this outcome: from now on it must be found again. */
 export function noteOutcome(world: World, outcome: RunOutcome): void {
   const { promised } = world;
-  tell(world, `outcome: ${outcome.type} ${'reason' in outcome ? outcome.reason : ''}`);
+  const why = 'failure' in outcome ? outcome.failure?.message : undefined;
+  tell(world, `outcome: ${outcome.type} ${'reason' in outcome ? outcome.reason : ''} ${why ?? ''}`.trimEnd());
   const [problem] = findHistoryProblems(outcome.messages);
   if (problem !== undefined) report(world, 'history-invalid', `In the messages of the outcome: ${problem}`);
   if (outcome.type !== 'suspended') {

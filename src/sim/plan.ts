@@ -1,15 +1,23 @@
 import type { Random } from '../base/clock.ts';
+import type { Json } from '../base/json.ts';
 import { seededRandom } from '../testing/seeded-random.ts';
-import { crashPoints, featuresFor } from './crash-points.ts';
+import { crashPoints, familyPoints, featuresFor } from './crash-points.ts';
 import type { CrashPoint, Feature } from './crash-points.ts';
+import { createDraw } from './draw.ts';
+import type { Draw } from './draw.ts';
+import { planFamily } from './plan-family.ts';
+import type { PlannedMember } from './plan-family.ts';
+import { planTurns } from './plan-turns.ts';
 
 /** Everything that a seed decides beforehand. */
 export interface Plan {
   readonly seed: number;
   readonly runId: string;
   readonly features: ReadonlySet<Feature>;
-  /** What the model does, turn by turn; the last one is its answer. */
-  readonly turns: readonly PlannedTurn[];
+  /** Who does it: one agent, or several. */
+  readonly top: PlannedMember;
+  /** All calls of tools, by their ids. */
+  readonly calls: ReadonlyMap<string, PlannedCall>;
   /** Where a process surely dies, at which of its visits. */
   readonly focus: { readonly point: CrashPoint; readonly visit: number };
   /** The share of all other points at which one dies too. */
@@ -35,6 +43,15 @@ export interface PlannedTurn {
   readonly delayMs: number;
   /** None: the model answers. */
   readonly calls: readonly PlannedCall[];
+  /** What is given to another agent. */
+  readonly passes?: readonly Pass[];
+}
+
+/** A call by which an agent gives work, or the conversation, to another one. */
+export interface Pass {
+  readonly callId: string;
+  readonly name: string;
+  readonly arguments: Json;
 }
 
 export type ModelFault = 'rate-limited' | 'overloaded' | 'broken-stream' | 'long-wait';
@@ -68,17 +85,21 @@ export const maxAttempts = 3;
 export function planRun(seed: number): Plan {
   const random = seededRandom(seed);
   const draw = createDraw(random);
-  const point = crashPoints[seed % crashPoints.length] ?? 'before create';
+  const point = focusOf(seed);
   const features = new Set<Feature>(featuresFor(point));
   for (const [feature, share] of Object.entries(shares)) {
     if (draw.happens(share)) features.add(feature as Feature); // The keys of the table.
   }
   const isWild = features.has('crashes');
+  const top: PlannedMember = isFamily(seed)
+    ? planFamily(draw, features)
+    : { type: 'agent', name: 'sim', scripts: { 0: planTurns(draw, features) } };
   return {
     seed,
     runId: `sim-${seed}`,
     features,
-    turns: planTurns(draw, features),
+    top,
+    calls: new Map(callsOf(top).map((call) => [call.callId, call])),
     focus: { point, visit: draw.pick([1, 1, 1, 2, 3]) },
     crashShare: isWild ? 0.06 : 0.004,
     maxCrashes: isWild ? 4 : 2,
@@ -92,6 +113,34 @@ export function planRun(seed: number): Plan {
     sendings: planSendings(draw, features),
     random,
   };
+}
+
+/** One seed of so many is about several agents: they take longer than one. */
+const familyEvery = 6;
+
+function isFamily(seed: number): boolean {
+  return seed % familyEvery === familyEvery - 1;
+}
+
+/** Every point has its turn; those of families share their seeds with the others. */
+function focusOf(seed: number): CrashPoint {
+  const families = Math.floor(seed / familyEvery);
+  const isOwn = isFamily(seed) && families % 2 === 0;
+  const points = isOwn ? familyPoints : singlePoints;
+  const nth = isFamily(seed) ? Math.floor(families / 2) : seed - families;
+  return points[nth % points.length] ?? 'before create';
+}
+
+const singlePoints = crashPoints.filter((point) => !familyPoints.includes(point));
+
+function callsOf(member: PlannedMember): readonly PlannedCall[] {
+  const own = 'scripts' in member ? Object.values(member.scripts).flatMap(callsIn) : [];
+  const below = 'members' in member ? member.members.flatMap(callsOf) : [];
+  return [...own, ...below];
+}
+
+function callsIn(turns: readonly PlannedTurn[]): readonly PlannedCall[] {
+  return turns.flatMap(({ calls }) => calls);
 }
 
 const shares: Readonly<Record<Feature, number>> = {
@@ -111,58 +160,10 @@ const shares: Readonly<Record<Feature, number>> = {
   session: 0.05,
   worker: 0.06,
   crashes: 0.06,
+  flow: 0,
+  team: 0,
+  'hand-off': 0,
 };
-
-interface Draw {
-  readonly happens: (share: number) => boolean;
-  readonly pick: <Item>(items: readonly Item[]) => Item;
-}
-
-function createDraw(random: Random): Draw {
-  return {
-    happens: (share) => random() < share,
-    pick: (items) => items[Math.floor(random() * items.length)] as (typeof items)[number], // Never empty.
-  };
-}
-
-const toolOf = { read: 'look', idempotent: 'put', once: 'send', verified: 'pay', ask: 'wire' } as const;
-const toolFeatures = ['read', 'idempotent', 'once', 'verified', 'ask'] as const;
-
-function planTurns(draw: Draw, features: ReadonlySet<Feature>): readonly PlannedTurn[] {
-  const wanted = toolFeatures.filter((feature) => features.has(feature)).map((feature) => toolOf[feature]);
-  const turns: PlannedTurn[] = [];
-  // Several calls stand in one turn, or one after the other.
-  while (wanted.length > 0) {
-    const names = wanted.splice(0, draw.pick([1, 1, 2, 3]));
-    const calls = names.map((name, index) => planCall(draw, features, { turn: turns.length, index, name }));
-    turns.push({ faults: planFaults(draw, features), delayMs: draw.pick([0, 0, 300]), calls });
-  }
-  const last: PlannedTurn = {
-    faults: planFaults(draw, features),
-    delayMs: draw.pick([0, 0, 300]),
-    calls: [],
-  };
-  return withNeeded([...turns, last], features, draw);
-}
-
-interface Place {
-  readonly turn: number;
-  readonly index: number;
-  readonly name: SimToolName;
-}
-
-function planCall(draw: Draw, features: ReadonlySet<Feature>, { turn, index, name }: Place): PlannedCall {
-  const isFirst = turn === 0 && index === 0;
-  return {
-    callId: `t${turn}c${index}`,
-    tool: name,
-    failures: draw.pick([0, 0, 0, 0, 1, 2]),
-    delayMs: features.has('slow') && isFirst ? 12_000 : draw.pick([0, 0, 0, 400]),
-    hangs: features.has('hang') && (name === 'pay' || draw.happens(0.3)),
-    isApproved: draw.happens(0.75),
-    isObscure: draw.happens(0.1),
-  };
-}
 
 function planSendings(draw: Draw, features: ReadonlySet<Feature>): readonly Sending[] {
   const sendings: Sending[] = [];
@@ -172,26 +173,4 @@ function planSendings(draw: Draw, features: ReadonlySet<Feature>): readonly Send
     sendings.push({ what, when: isDead ? 'dead' : draw.pick(['model', 'tool'] as const) });
   }
   return sendings;
-}
-
-function planFaults(draw: Draw, features: ReadonlySet<Feature>): readonly ModelFault[] {
-  if (!features.has('retry') || draw.happens(0.5)) return [];
-  const faults: ModelFault[] = ['rate-limited', 'overloaded', 'broken-stream'];
-  return Array.from({ length: draw.pick([1, 1, 2]) }, () => draw.pick(faults));
-}
-
-/** What a feature promises surely happens somewhere. */
-function withNeeded(
-  turns: readonly PlannedTurn[],
-  features: ReadonlySet<Feature>,
-  draw: Draw,
-): readonly PlannedTurn[] {
-  const at = Math.floor(draw.pick([0, 0.5, 0.99]) * turns.length);
-  const added: ModelFault[] = [];
-  if (features.has('retry')) added.push('rate-limited');
-  if (features.has('long-wait')) added.push('long-wait');
-  if (features.has('failure'))
-    added.push('overloaded', 'overloaded', 'overloaded', 'overloaded', 'overloaded');
-  if (added.length === 0) return turns;
-  return turns.map((turn, index) => (index === at ? { ...turn, faults: [...turn.faults, ...added] } : turn));
 }

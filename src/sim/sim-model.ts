@@ -5,15 +5,19 @@ import type { FailureDetails } from '../errors/failure.ts';
 import type { FailureCode } from '../errors/codes.ts';
 import type { Capabilities } from '../model/capabilities.ts';
 import { findHistoryProblems } from '../model/check-history.ts';
+import { textOf } from '../model/message.ts';
 import type { AssistantPart, Message } from '../model/message.ts';
 import { emptyPartial } from '../model/model.ts';
 import type { AttemptOptions, Model, ModelResponse, PartialResult } from '../model/model.ts';
 import type { ModelRequest } from '../model/request.ts';
 import type { ModelFault, PlannedTurn } from './plan.ts';
+import { passedOn, readScriptNumber } from './plan-family.ts';
+import type { Scripted } from './plan-family.ts';
 import { sendPlanned } from './sim-sendings.ts';
 import { reach } from './sim-process.ts';
 import type { SimProcess } from './sim-process.ts';
-import { never, report, tell, turnRecord } from './world.ts';
+import { isCancelled, never, report, tell, turnRecord } from './world.ts';
+import type { World } from './world.ts';
 
 const capabilities: Capabilities = {
   tools: true,
@@ -28,39 +32,46 @@ const capabilities: Capabilities = {
   continuation: 'prefill',
 };
 
+/** Whose model it is, and what it is to do. */
+export interface SimModelOf extends Pick<Scripted, 'name' | 'scripts'> {
+  readonly index: number;
+}
+
 /** A model that follows the plan: what it says next follows from the conversation alone, whoever sends it. */
-export function simModel(process: SimProcess, index: number): Model {
+export function simModel(process: SimProcess, { name: who, scripts, index }: SimModelOf): Model {
   const name = `model-${index}`;
   return {
     provider: 'sim',
     name,
     quotaKey: name,
     capabilities,
-    call: (request, options = {}) => answer(process, request, { options, name }),
+    call: (request, options = {}) => answer(process, request, { options, name, who, scripts }),
   };
 }
 
-interface Asked {
+interface Asked extends Pick<Scripted, 'scripts'> {
   readonly options: AttemptOptions;
   readonly name: string;
+  readonly who: string;
 }
 
 async function answer(
   process: SimProcess,
   request: ModelRequest,
-  { options, name }: Asked,
+  { options, name, who, scripts }: Asked,
 ): Promise<ModelResponse> {
   const { world } = process;
   if (reach(process, 'before model call')) return never();
-  const turn = request.messages.filter(({ role }) => role === 'tool').length;
-  checkRequest(process, request);
-  tell(world, `${name} is asked: turn ${turn}`);
+  const { script, turn } = placeOf(request.messages);
+  const about: About = { who: `${who}.${script}`, turn: `${who}.${script} turn ${turn}` };
+  checkRequest(process, request, about.who);
+  tell(world, `${name} is asked: ${about.turn}`);
   if (reach(process, 'during model call')) return never();
   sendPlanned(process, 'model');
-  const { turns } = world.plan;
+  const turns = scripts[script] ?? scripts[0] ?? [];
   const planned: PlannedTurn = turns[Math.min(turn, turns.length - 1)] ?? lastTurn;
   if (planned.delayMs > 0 && !(await wait(process.clock, planned.delayMs, options.signal))) return cancelled;
-  const response = nextResponse(process, request, { turn, planned });
+  const response = nextResponse(process, request, { turn: about.turn, isFirst: turn === 0, planned });
   tell(
     world,
     `${name} answers: ${response.type === 'failure' ? response.failure.code : response.result.text}`,
@@ -68,22 +79,56 @@ async function answer(
   return reach(process, 'after model call') ? never() : response;
 }
 
+interface About {
+  readonly who: string;
+  readonly turn: string;
+}
+
+/** Which script is followed, and how far it has come: a conversation that was passed on has the turns of others in it. */
+function placeOf(messages: readonly Message[]): { readonly script: number; readonly turn: number } {
+  const texts = messages.filter(({ role }) => role === 'user').map(textIn);
+  const from = messages.findLastIndex(
+    (message) => message.role === 'user' && textIn(message).startsWith(passedOn),
+  );
+  const turn = messages.slice(from + 1).filter(({ role }) => role === 'tool').length;
+  return { script: readScriptNumber(texts), turn };
+}
+
+function textIn({ content }: Message): string {
+  return typeof content === 'string' ? content : textOf(content);
+}
+
 const lastTurn: PlannedTurn = { faults: [], delayMs: 0, calls: [] };
 
-function checkRequest(process: SimProcess, { messages }: ModelRequest): void {
+function checkRequest(process: SimProcess, { messages }: ModelRequest, who: string): void {
   const { world } = process;
   // A message that somebody sends begins a turn as well.
-  const turn = messages.filter(({ role }) => role === 'tool' || role === 'user').length;
-  const { model, promised } = world;
+  const turn = `${who} ${messages.filter(({ role }) => role === 'tool' || role === 'user').length}`;
+  const { model } = world;
   process.sent += 1;
-  model.turn = turn;
+  model.latest.set(who, turn);
   turnRecord(world, turn).requests += 1;
   if (world.isOver) report(world, 'end-changed', 'A model was asked by a run that had ended');
-  if (promised.isCancelled)
+  if (isCancelled(world))
     report(world, 'acknowledged-lost', 'A model was asked after it was on record that the run is cancelled');
+  checkAnswers(world, messages.at(-1));
   const [problem] = findHistoryProblems(messages);
   if (problem !== undefined)
     report(world, 'history-invalid', `In the conversation of turn ${turn}: ${problem}`);
+}
+
+/** A yes is never taken for a no, nor one to another question for an answer. */
+function checkAnswers(world: World, message: Message | undefined): void {
+  if (message?.role !== 'tool') return;
+  for (const { callId, content } of message.content) {
+    const wasRefused = typeof content === 'string' && content.includes('It was not run.');
+    if (wasRefused && world.calls.get(callId)?.isApproved === true)
+      report(
+        world,
+        'acknowledged-lost',
+        `Somebody said yes to the call ${callId}, and it was taken for a no`,
+      );
+  }
 }
 
 /** Waits by the clock. False where nobody wants to wait any more. */
@@ -104,11 +149,16 @@ export function wait(clock: Clock, delayMs: number, signal: AbortSignal | undefi
 }
 
 interface Turn {
-  readonly turn: number;
+  readonly turn: string;
+  readonly isFirst: boolean;
   readonly planned: PlannedTurn;
 }
 
-function nextResponse({ world }: SimProcess, request: ModelRequest, { turn, planned }: Turn): ModelResponse {
+function nextResponse(
+  { world }: SimProcess,
+  request: ModelRequest,
+  { turn, isFirst, planned }: Turn,
+): ModelResponse {
   const { faults } = world.model;
   const given = faults.get(turn) ?? 0;
   const fault = planned.faults[given];
@@ -117,14 +167,22 @@ function nextResponse({ world }: SimProcess, request: ModelRequest, { turn, plan
     return faultResponse(fault);
   }
   // A last turn at a limit has no tools.
-  if (planned.calls.length === 0 || request.tools === undefined) return spoken(request.messages);
+  const { passes = [] } = planned;
+  if (planned.calls.length + passes.length === 0 || request.tools === undefined)
+    return spoken(request.messages);
   const calls = planned.calls.map(({ callId, tool }): AssistantPart => ({
     type: 'tool-call',
     callId,
     name: tool,
     argumentsText: JSON.stringify({ call: callId }),
   }));
-  return success([...(turn === 0 ? [{ type: 'text' as const, text: 'Let me see.' }] : []), ...calls]);
+  const handed = passes.map(({ callId, name, arguments: passed }): AssistantPart => ({
+    type: 'tool-call',
+    callId,
+    name,
+    argumentsText: JSON.stringify(passed),
+  }));
+  return success([...(isFirst ? [{ type: 'text' as const, text: 'Let me see.' }] : []), ...calls, ...handed]);
 }
 
 const whole = 'All of it is done, as you wished.';

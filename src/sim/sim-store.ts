@@ -1,11 +1,12 @@
 import { isRecord } from '../base/json.ts';
 import { createFailure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
-import type { Addition, NewEvent, RunStore, SessionStore, Store } from '../model/store.ts';
+import type { Addition, NewEvent, NewSignal, RunStore, SessionStore, Store } from '../model/store.ts';
 import type { SimStep } from './crash-points.ts';
 import { reach } from './sim-process.ts';
 import type { SimProcess } from './sim-process.ts';
 import { callRecord, never, tell } from './world.ts';
+import type { World } from './world.ts';
 
 /** The disk as one process sees it: it may fail at every operation, and the process may die before and after each. */
 export function frailStore(process: SimProcess): Store {
@@ -13,17 +14,21 @@ export function frailStore(process: SimProcess): Store {
   const { runs, sessions } = handle;
   const frail: RunStore = {
     ...runs,
-    create: (run, owner) => perform(process, 'create', () => runs.create(run, owner)),
-    claim: (runId, owner) => perform(process, 'claim', () => runs.claim(runId, owner)),
+    create: (run, owner) =>
+      perform(process, isBelow(process, run.runId) ? 'create child' : 'create', () =>
+        runs.create(run, owner),
+      ),
+    claim: (runId, owner) =>
+      perform(process, isBelow(process, runId) ? 'claim child' : 'claim', () => runs.claim(runId, owner)),
     append: (lease, addition) =>
-      perform(process, stepOf(addition), async () => {
+      perform(process, stepOf(process, lease.runId, addition), async () => {
         await runs.append(lease, addition);
         noteWritten(process, addition);
       }),
     renew: (owner) => perform(process, 'renew', () => runs.renew(owner)),
     release: (lease) => perform(process, 'release', () => runs.release(lease)),
     signal: (runId, signal) =>
-      perform(process, `signal ${signal.name}` as SimStep, () => runs.signal(runId, signal)), // Three names.
+      perform(process, signalStep(process, runId, signal), () => runs.signal(runId, signal)),
     find: (runId) => read(process, () => runs.find(runId)),
     events: (runId, range) => read(process, () => runs.events(runId, range)),
     signals: (runId) => read(process, () => runs.signals(runId)),
@@ -46,13 +51,13 @@ export function watchedStore(process: SimProcess, store: Store): Store {
     runs: {
       ...runs,
       create: async (run, owner) => {
-        const note = noteHanded(process, run);
+        const note = noteHanded(process, run.runId, run);
         const created = await runs.create(run, owner);
         if (created.type === 'created') note();
         return created;
       },
       append: async (lease, addition) => {
-        const note = noteHanded(process, addition);
+        const note = noteHanded(process, lease.runId, addition);
         await runs.append(lease, addition);
         note();
       },
@@ -107,21 +112,46 @@ function diskError(step: string): RerailError {
   );
 }
 
+/** Whether a run is one of several agents', and not the one that somebody began. */
+function isBelow({ world }: SimProcess, runId: string): boolean {
+  return runId !== world.plan.runId;
+}
+
+function signalStep(process: SimProcess, runId: string, { name }: NewSignal): SimStep {
+  if (!isBelow(process, runId)) return `signal ${name}` as SimStep; // Three names.
+  return name === 'cancel' ? 'signal child-cancel' : 'signal child-resume';
+}
+
 /** What is written says by itself which step of the run it is. */
-function stepOf({ events }: Addition): SimStep {
+function stepOf(process: SimProcess, runId: string, { events }: Addition): SimStep {
   const [event] = events;
-  if (event === undefined) return 'append ended';
+  const isChild = isBelow(process, runId);
+  const ended = isChild ? 'append child-ended' : 'append ended';
+  if (event === undefined) return ended;
   const { type, body } = event;
-  if (!isRecord(body)) return 'append ended';
-  if (type === 'call') return `append ${nameOf(body['effect'])}` as SimStep; // Effects are named as the steps are.
+  if (!isRecord(body) || type === 'ended') return ended;
+  if (type === 'suspended' && isChild) return 'append child-suspended';
+  if (type === 'call') return callStep(process, body);
   if (type === 'sleep') return body['isOver'] === true ? 'append wake' : 'append sleep';
   if (type === 'wait') return 'append answer';
   return `append ${type}` as SimStep; // So are the other events.
 }
 
+function callStep({ world }: SimProcess, { effect, outcome }: Readonly<Record<string, unknown>>): SimStep {
+  const { type } = world.plan.top;
+  if (effect === 'conduct') return type === 'hand-off' ? 'append hop' : 'append conduct';
+  const end = fieldOf(fieldOf(outcome, 'value'), 'end');
+  if (effect !== 'tool' || fieldOf(end, 'child') === undefined) return `append ${nameOf(effect)}` as SimStep; // Effects are named as the steps are.
+  if (fieldOf(end, 'type') === 'waiting') return 'append node-waiting';
+  return type === 'team' ? 'append job' : 'append node';
+}
+
 function noteWritten(process: SimProcess, { events }: Addition): void {
   for (const { type, body } of events) {
-    if (type === 'cancelled') process.disturbances += 1;
+    if (type === 'cancelled') {
+      process.disturbances += 1;
+      process.world.promised.wasCancelled = true;
+    }
     if (type === 'call' && isRecord(body) && body['effect'] === 'model' && wasSent(body['outcome']))
       process.kept += 1;
   }
@@ -139,14 +169,14 @@ function fieldOf(value: unknown, name: string): unknown {
 }
 
 /** Called when it is handed over; what it gives, when it is acknowledged. */
-function noteHanded(process: SimProcess, { events }: Addition): () => void {
+function noteHanded(process: SimProcess, runId: string, { events }: Addition): () => void {
   const { promised } = process.world;
   const order = (promised.order += 1);
   return () => {
     if (process.isDead) return;
     for (const event of events) {
-      promised.events.push({ order, text: identityOf(event) });
-      noteResult(process, event);
+      promised.events.push({ runId, order, text: identityOf(event) });
+      noteResult(process, runId, event);
     }
   };
 }
@@ -162,14 +192,20 @@ function nameOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value ?? null);
 }
 
-function noteResult({ world }: SimProcess, { type, body }: NewEvent): void {
-  if (type === 'cancelled') world.promised.isCancelled = true;
-  if (type === 'began') world.promised.isCancelled = false;
+function noteResult(process: SimProcess, runId: string, { type, body }: NewEvent): void {
+  const { world } = process;
+  if (!isBelow(process, runId)) noteCancelled(world, type);
   if (type !== 'call' || fieldOf(body, 'effect') !== 'tool') return;
   const end = fieldOf(fieldOf(fieldOf(body, 'outcome'), 'value'), 'end');
   const callId = fieldOf(end, 'callId');
   if (typeof callId !== 'string') return;
   callRecord(world, callId).ended.add(Number(fieldOf(fieldOf(body, 'input'), 'attempt')));
+}
+
+function noteCancelled({ promised, lives, clock }: World, type: string): void {
+  if (type === 'began') promised.cancelled = undefined;
+  if (type !== 'cancelled') return;
+  promised.cancelled = { life: lives, atMs: clock.monotonicMs() };
 }
 
 /** The person's answer is on record. */

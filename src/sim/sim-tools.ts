@@ -2,11 +2,12 @@ import { defineTool } from '../model/define-tool.ts';
 import type { Tool, ToolContext, ToolEffect, Verified } from '../model/tool.ts';
 import type { SimStep } from './crash-points.ts';
 import type { PlannedCall, SimToolName } from './plan.ts';
+import type { Scripted } from './plan-family.ts';
 import { wait } from './sim-model.ts';
 import { sendPlanned } from './sim-sendings.ts';
 import { reach } from './sim-process.ts';
 import type { SimProcess } from './sim-process.ts';
-import { callRecord, never, report, tell } from './world.ts';
+import { callRecord, isCancelled, never, report, tell } from './world.ts';
 import type { CallRecord, World } from './world.ts';
 
 interface SimTool {
@@ -28,8 +29,9 @@ const simTools: Readonly<Record<SimToolName, SimTool>> = {
 const timeoutMs = 20_000;
 
 /** The tools of one process: what they do outlives it. */
-export function createSimTools(process: SimProcess): readonly Tool[] {
-  const names = new Set(process.world.plan.turns.flatMap(({ calls }) => calls.map(({ tool }) => tool)));
+export function createSimTools(process: SimProcess, scripts: Scripted['scripts']): readonly Tool[] {
+  const turns = Object.values(scripts).flat();
+  const names = new Set(turns.flatMap(({ calls }) => calls.map(({ tool }) => tool)));
   return [...names].map((name) => {
     const { effect, canVerify, asks } = simTools[name];
     return defineTool({
@@ -48,7 +50,7 @@ export function createSimTools(process: SimProcess): readonly Tool[] {
 const input = { type: 'object', properties: { call: { type: 'string' } }, required: ['call'] };
 
 function plannedCall({ plan }: World, callId: string): PlannedCall {
-  const found = plan.turns.flatMap(({ calls }) => calls).find((call) => call.callId === callId);
+  const found = plan.calls.get(callId);
   if (found === undefined) throw new Error(`The plan has no call ${callId}`);
   return found;
 }
@@ -96,7 +98,7 @@ function checkExecution(world: World, { planned, record, context }: Execution): 
   const { idempotencyKey, attempt } = context;
   const call = `The call ${callId} of "${tool}"`;
   if (world.isOver) report(world, 'end-changed', `${call} was made by a run that had ended`);
-  if (world.promised.isCancelled)
+  if (isCancelled(world))
     report(world, 'acknowledged-lost', `${call} was begun after it was on record that the run is cancelled`);
   if (record.ended.has(attempt))
     report(

@@ -1,15 +1,13 @@
 import type { PersonRequest } from '../agent/run-outcome.ts';
 import { isRecord } from '../base/json.ts';
 import type { Json } from '../base/json.ts';
-import { createAgent } from '../runtime/create-agent.ts';
 import { createGates } from '../runtime/gates.ts';
-import { maxAttempts } from './plan.ts';
+import { createMember } from './sim-members.ts';
 import type { SabotagedProcess } from './sabotage.ts';
-import { simModel } from './sim-model.ts';
 import { beginProcess, reach } from './sim-process.ts';
 import type { SimProcess } from './sim-process.ts';
 import { frailStore, watchedStore } from './sim-store.ts';
-import { createSimTools, decide, findOut } from './sim-tools.ts';
+import { decide, findOut } from './sim-tools.ts';
 import { never, tell } from './world.ts';
 import type { World } from './world.ts';
 
@@ -22,26 +20,19 @@ export function startProcess(world: World): SimProcess {
     clock: process.clock,
     isDead: () => process.isDead,
   };
-  const models = Array.from({ length: plan.models }, (_, index) => {
-    const model = simModel(process, index);
-    return sabotage.model?.(model, about) ?? model;
-  });
-  const tools = createSimTools(process).map((tool) => sabotage.tool?.(tool, about) ?? tool);
   const frail = frailStore(process);
   const store = watchedStore(process, sabotage.store?.(frail, about) ?? frail);
-  const agent = createAgent({
-    name: 'sim',
-    model: models,
-    tools,
-    store,
-    clock: process.clock,
-    random: plan.random,
-    gates: createGates({ clock: process.clock }),
-    limits: { maxTurns: plan.maxTurns },
-    policy: { inDoubt: plan.inDoubt, retry: { maxAttempts } },
-    callbacks: plan.features.has('callback')
-      ? { onApproval: (request) => answerInside(process, request) }
-      : {},
+  const agent = createMember(process, plan.top, {
+    about,
+    surroundings: {
+      store,
+      clock: process.clock,
+      random: plan.random,
+      gates: createGates({ clock: process.clock }),
+      callbacks: plan.features.has('callback')
+        ? { onApproval: (request) => answerInside(process, request) }
+        : {},
+    },
   });
   process.store = store;
   process.agent = sabotage.agent?.(agent, about) ?? agent;
@@ -60,6 +51,7 @@ function answerInside(process: SimProcess, request: PersonRequest): Json | Promi
 export function answerOf(world: World, request: PersonRequest): Json {
   const { id } = request;
   if (request.type === 'mend') return { id, approved: true };
+  if (request.type === 'question') return { id, answer: 'As you see fit.' };
   const call = isRecord(request.input) ? request.input['call'] : undefined;
   const callId = typeof call === 'string' ? call : '';
   if (request.type === 'approval') return { id, approved: decide(world, callId) };

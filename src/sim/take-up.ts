@@ -5,7 +5,7 @@ import { createWorker } from '../runtime/create-worker.ts';
 import type { Worker } from '../runtime/create-worker.ts';
 import { noteOutcome } from './note-told.ts';
 import type { SimProcess } from './sim-process.ts';
-import { tell, turnRecord } from './world.ts';
+import { beginAnew, tell } from './world.ts';
 
 /** How somebody wants a run to be taken up. */
 export interface Wish {
@@ -39,7 +39,7 @@ export async function takeUp(process: SimProcess, wish: Wish): Promise<Told> {
   const row = isNew ? undefined : await world.store.runs.find(runId);
   if (row === undefined) return begin(process);
   // Whoever takes it up from a suspension has its turn begun anew.
-  if (row.status === 'suspended') turnRecord(world, world.model.turn).starts += 1;
+  if (row.status === 'suspended') beginAnew(world);
   if (features.has('worker') && canWorkerTake(row)) return takeUpByWorker(process);
   // Of a run that has ended otherwise than well, `resume` goes on with it; `run` only finds its end again.
   if (row.status === 'failed' || row.status === 'cancelled')

@@ -51,22 +51,33 @@ export interface CallRecord {
 /** What the provider has counted. */
 export interface ModelRecord {
   /** By turn: faults that were given out. */
-  readonly faults: Map<number, number>;
-  /** By turn: requests that came in, how many of them no record knows of, and how often somebody began anew. */
-  readonly turns: Map<number, { requests: number; cut: number; starts: number }>;
-  /** The turn that was asked about last. */
-  turn: number;
+  readonly faults: Map<string, number>;
+  /** By turn: requests that came in, and how often somebody began anew. */
+  readonly turns: Map<string, TurnRecord>;
+  /** By agent: the turn that it asked about last. */
+  readonly latest: Map<string, string>;
+  /** Requests that no record knows of. */
+  cut: number;
+}
+
+/** What is known of the attempts at a model in one turn of one agent. */
+export interface TurnRecord {
+  requests: number;
+  starts: number;
 }
 
 /** What somebody was told. */
 export interface Promised {
   /** Events by the order in which they were handed to the store; those that it never acknowledged are left out. */
-  readonly events: { readonly order: number; readonly text: string }[];
+  readonly events: { readonly runId: string; readonly order: number; readonly text: string }[];
   order: number;
   readonly messages: string[];
   /** Requests of persons that were answered. */
   readonly answers: Set<string>;
-  isCancelled: boolean;
+  /** It is on record that the run is cancelled: since when, and by which process. */
+  cancelled: { readonly life: number; readonly atMs: number } | undefined;
+  /** It was at some time, whether or not anybody has heard of it. */
+  wasCancelled: boolean;
   /** Somebody went on with the run after it had failed or was cancelled. */
   hasGoneOn: boolean;
   outcome: RunOutcome | undefined;
@@ -85,13 +96,14 @@ export function createWorld(
     sabotage,
     calls: new Map(),
     keys: new Map(),
-    model: { faults: new Map(), turns: new Map(), turn: 0 },
+    model: { faults: new Map(), turns: new Map(), latest: new Map(), cut: 0 },
     promised: {
       events: [],
       order: 0,
       messages: [],
       answers: new Set(),
-      isCancelled: false,
+      cancelled: undefined,
+      wasCancelled: false,
       hasGoneOn: false,
       outcome: undefined,
     },
@@ -119,6 +131,13 @@ export function report(world: World, invariant: Invariant, message: string): voi
   world.problems.push({ invariant, message });
 }
 
+/** Whether nothing new may be begun: those below hear of a cancellation in the same instant, though not at once. */
+export function isCancelled({ plan, promised, lives, clock }: World): boolean {
+  const { cancelled } = promised;
+  if (cancelled === undefined) return false;
+  return plan.top.type === 'agent' || lives > cancelled.life || clock.monotonicMs() > cancelled.atMs;
+}
+
 /** What is known of a call. */
 export function callRecord({ calls }: World, callId: string): CallRecord {
   const known = calls.get(callId);
@@ -136,16 +155,18 @@ export function callRecord({ calls }: World, callId: string): CallRecord {
   return record;
 }
 
-/** What is known of the attempts at a model in one turn. */
-export function turnRecord(
-  { model }: World,
-  turn: number,
-): { requests: number; cut: number; starts: number } {
+/** What is known of the attempts at a model in one turn of one agent. */
+export function turnRecord({ model }: World, turn: string): TurnRecord {
   const known = model.turns.get(turn);
   if (known !== undefined) return known;
-  const record = { requests: 0, cut: 0, starts: 1 };
+  const record = { requests: 0, starts: 1 };
   model.turns.set(turn, record);
   return record;
+}
+
+/** Somebody goes on: whatever turn an agent is in, its attempts are counted anew. */
+export function beginAnew(world: World): void {
+  for (const turn of world.model.latest.values()) turnRecord(world, turn).starts += 1;
 }
 
 /** Something that never comes. */

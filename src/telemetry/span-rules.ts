@@ -126,8 +126,12 @@ export const spanRules = {
       [attributes.hookPoint]: point,
       [attributes.errorType]: failure.code,
     }),
+  // The run below has spans of its own.
+  'child-event': () => undefined,
   'run-suspended': (run, { reason }) =>
     addEvent(run, spanEvents.suspended, { [attributes.stopReason]: reason }),
+  // It is part of the outcome, and nothing that anybody measures.
+  explained: undefined,
   'run-finished': (run, { outcome }) => {
     try {
       endOpenSpans(run);

@@ -8,6 +8,8 @@ import type {
   WaitingQuery,
   WaitingRun,
 } from '../model/store.ts';
+import { isBelow, parentIdOf } from '../model/run-tree.ts';
+import type { NamedRun } from '../model/run-tree.ts';
 import { findChangedSeq, isHeld, rowOf, storageError } from './memory-store-data.ts';
 import type { HeldRun, StoreData } from './memory-store-data.ts';
 
@@ -16,7 +18,7 @@ const maxLimit = 1000;
 const ended: readonly StoredStatus[] = ['completed', 'stopped', 'cancelled', 'failed'];
 
 export function listRuns(data: StoreData, query: RunQuery): RunPage {
-  const { items, next } = pageOf([...data.runs.values()].filter(matcherOf(query)), {
+  const { items, next } = pageOf([...data.runs.values()].filter(matcherOf(data, query)), {
     ...query,
     idOf: ({ runId }) => runId,
   });
@@ -71,8 +73,8 @@ function parseCursor(cursor: string): Place {
   return { createdAtMs: Number(place[1]), id: String(JSON.parse(place[2] ?? '""')) };
 }
 
-function matcherOf(query: RunQuery): (run: HeldRun) => boolean {
-  const { status, agent, sessionId, code, tool, fromMs = -Infinity, toMs = Infinity } = query;
+function matcherOf(data: StoreData, query: RunQuery): (run: HeldRun) => boolean {
+  const { status, agent, sessionId, code, tool, below, fromMs = -Infinity, toMs = Infinity } = query;
   const text = query.text?.toLowerCase();
   return ({ listed, ...run }) =>
     (status === undefined || status.includes(listed.status)) &&
@@ -81,8 +83,15 @@ function matcherOf(query: RunQuery): (run: HeldRun) => boolean {
     (code === undefined || listed.code === code) &&
     (tool === undefined || listed.tools.includes(tool)) &&
     (text === undefined || listed.text.toLowerCase().includes(text)) &&
+    (below === undefined || (below === false ? isTop(data, run) : isBelow(run, below))) &&
     run.createdAtMs >= fromMs &&
     run.createdAtMs < toMs;
+}
+
+/** Whether it stands below no run that is kept here. */
+function isTop({ runs }: StoreData, run: NamedRun): boolean {
+  const parentId = parentIdOf(run);
+  return parentId === undefined || !runs.has(parentId);
 }
 
 export function findWaiting(
@@ -118,15 +127,22 @@ function waitOf(run: HeldRun, nowMs: number): Wait | undefined {
 export function pruneRuns(data: StoreData, { maxAgeMs = Infinity, maxRuns = Infinity }: Retention): number {
   const oldestMs = data.nowMs() - maxAgeMs;
   const going = [...data.runs.values()]
-    .filter((run) => ended.includes(run.listed.status) && !isHeld(data, run))
+    .filter((run) => ended.includes(run.listed.status) && !isHeld(data, run) && isTop(data, run))
     .toSorted((a, b) => b.updatedAtMs - a.updatedAtMs)
     .filter((run, index) => index >= maxRuns || run.updatedAtMs < oldestMs);
   for (const { runId } of going) removeRun(data, runId);
   return going.length;
 }
 
-/** Also takes the blobs that no other run needs. */
+/** With the runs below it. */
 export function removeRun(data: StoreData, runId: string): boolean {
+  const below = [...data.runs.values()].filter((run) => isBelow(run, runId));
+  for (const run of below) removeAlone(data, run.runId);
+  return removeAlone(data, runId);
+}
+
+/** Also takes the blobs that no other run needs. */
+function removeAlone(data: StoreData, runId: string): boolean {
   for (const hash of data.blobsOfRun.get(runId) ?? []) {
     const blob = data.blobs.get(hash);
     blob?.runIds.delete(runId);

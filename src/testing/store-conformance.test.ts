@@ -344,6 +344,9 @@ const flaws = {
       return all.length;
     },
   })),
+  'knows nothing of runs below others': runs((kept) => ({
+    list: ({ below: _, ...query } = {}) => kept.list(query),
+  })),
   'removes nothing': runs(() => ({ remove: () => Promise.resolve(false) })),
   'names each blob anew': blobs((kept) => {
     let count = 0;

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Store } from '../model/store.ts';
 import type { ConformanceCase } from './model-conformance.ts';
+import { belowRules } from './store-conformance-below.ts';
 import { blobRules } from './store-conformance-blobs.ts';
 import { durabilityRules } from './store-conformance-durability.ts';
 import { eventRules } from './store-conformance-events.ts';
@@ -62,6 +63,7 @@ const rules: readonly StoreRule[] = [
   ...signalRules,
   ...listRules,
   ...waitingRules,
+  ...belowRules,
   ...blobRules,
   ...sessionRules,
   ...valueRules,

@@ -84,6 +84,8 @@ function rerailContext() {
     },
     assist: missing('assist'),
     background: missing('background'),
+    remember: missing('remember'),
+    recall: missing('recall'),
   };
 }
 

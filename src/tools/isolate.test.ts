@@ -30,6 +30,8 @@ function createContext(): Told {
     progress: (message, details) => progress.push({ message, ...details }),
     assist: refuse,
     background: refuse,
+    remember: refuse,
+    recall: refuse,
   };
   return { context, progress, abort: (reason) => controller.abort(reason) };
 }

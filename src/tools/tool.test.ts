@@ -21,6 +21,8 @@ function createContext(): ToolContext {
     progress: () => undefined,
     assist: () => Promise.reject(new Error('no model')),
     background: () => undefined,
+    remember: () => undefined,
+    recall: () => undefined,
   };
 }
 

@@ -228,6 +228,22 @@ const plays = {
     ],
   },
   refused: { script: [{ failure: 'CONTENT_FILTERED' }] },
+  explained: {
+    script: [
+      calling('burn'),
+      '{"summary": "It failed.", "claims": [{ "text": "It failed.", "facts": [1] }], "nextSteps": []}',
+    ],
+    tools: () => [
+      plainTool({
+        name: 'burn',
+        onError: 'abort',
+        execute: () => {
+          throw new Error('on fire');
+        },
+      }),
+    ],
+    options: { explain: 'auto' },
+  },
   endlessLoop: {
     script: () => calling('look'),
     tools: () => [plainTool({ name: 'look', effect: 'read', execute: () => 'seen' })],
@@ -255,10 +271,13 @@ const plays = {
 
 type Name = keyof typeof plays;
 
-/** Those that need a store are reached in stores.test.ts. */
+/** Those that need a store are reached in stores.test.ts, those of runs below in test/flow/rungs.test.ts. */
 const byEvent: Readonly<
   Record<
-    Exclude<RunEvent['type'], 'agent-changed' | 'history-selected' | 'storage-failed' | 'storage-restored'>,
+    Exclude<
+      RunEvent['type'],
+      'agent-changed' | 'history-selected' | 'storage-failed' | 'storage-restored' | 'child-event'
+    >,
     Name
   >
 > = {
@@ -289,11 +308,14 @@ const byEvent: Readonly<
   'approval-answered': 'asked',
   'hook-failed': 'brokenHook',
   'run-suspended': 'asked',
+  explained: 'explained',
   'run-finished': 'plain',
 };
 
-/** With how the run ends that it was to save, or could not. */
-const byRecovery: Readonly<Record<RecoveryName, readonly [Name, RunOutcome['type']]>> = {
+/** With how the run ends that it was to save, or could not. Those of flows and plans are reached in test/flow/rungs.test.ts. */
+const byRecovery: Readonly<
+  Record<Exclude<RecoveryName, 'skip' | 'replan' | 'reclassify'>, readonly [Name, RunOutcome['type']]>
+> = {
   retry: ['retried', 'completed'],
   splice: ['splicedText', 'completed'],
   'fall-back': ['fallenBack', 'completed'],
@@ -321,14 +343,15 @@ const byStop: Readonly<Record<StopReason, Name>> = {
   refused: 'refused',
 };
 
-/** The other reasons need a store: they are reached in stores.test.ts. */
-const bySuspension: Readonly<Record<Exclude<SuspendReason, 'storage' | 'released'>, Name>> = {
-  approval: 'asked',
-  'in-doubt': 'doubtful',
-  'long-wait': 'longWait',
-  credit: 'noCredit',
-  credentials: 'noKey',
-};
+/** The other reasons need a store, or a plan: they are reached in stores.test.ts and in test/flow/plan-people.test.ts. */
+const bySuspension: Readonly<Record<Exclude<SuspendReason, 'storage' | 'released' | 'clarification'>, Name>> =
+  {
+    approval: 'asked',
+    'in-doubt': 'doubtful',
+    'long-wait': 'longWait',
+    credit: 'noCredit',
+    credentials: 'noKey',
+  };
 
 const entries = <Key extends string, Value>(
   table: Readonly<Record<Key, Value>>,

@@ -23,6 +23,7 @@ const hour = 3_600_000;
 const look = plainTool({ name: 'look', effect: 'read', execute: () => 'looked' });
 const pay = plainTool({ name: 'pay', permission: 'ask', execute: () => 'paid' });
 const deaf = plainTool({ name: 'deaf', timeoutMs: 1000, execute: hang });
+const slow = plainTool({ name: 'slow', effect: 'idempotent', timeoutMs: 1000, execute: hang });
 const fatal = plainTool({
   name: 'fatal',
   onError: 'abort',
@@ -37,7 +38,7 @@ const broken = plainTool({
     throw new Error('no');
   },
 });
-const tools: readonly Tool[] = [look, pay, deaf, fatal, broken];
+const tools: readonly Tool[] = [look, pay, deaf, slow, fatal, broken];
 
 interface Row {
   readonly after: string;
@@ -192,7 +193,7 @@ describe('resume()', () => {
   it.each([
     { where: 'a model was asked', at: 'attempt-started', script: [{ text: 'late', delayMs: hour }, 'Fine.'] },
     { where: 'it waited for a retry', at: 'recovery', script: [{ failure: 'OVERLOADED' }, 'Fine.'] },
-    { where: 'a tool ran', at: 'tool-started', script: [callingAll(['look'], ['deaf']), 'Fine.'] },
+    { where: 'a tool ran', at: 'tool-started', script: [callingAll(['look'], ['slow']), 'Fine.'] },
   ] as const)('goes on after it was cancelled while $where', async ({ at, script }) => {
     const { agent, clock, resume } = setScene({ tools, script });
     const running = agent.run('Look.', {

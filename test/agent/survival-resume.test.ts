@@ -247,9 +247,12 @@ describe.each(ways)('a run that is cancelled, begun by %s,', (way) => {
           2,
         );
 
-        // The conversation goes on from there, and the server takes it.
-        const outcome = await goOn(agent, played.outcome.runId);
-        expect(outcome).toMatchObject({ type: 'completed', text: answer });
+        // Whether each of them happened is asked first. The conversation goes on from there, and the server takes it.
+        const { runId } = played.outcome;
+        const asked = { type: 'suspended', reason: 'in-doubt' };
+        expect(await goOn(agent, runId)).toMatchObject(asked);
+        expect(await goOn(agent, runId, 'happened')).toMatchObject(asked);
+        expect(await goOn(agent, runId, 'happened')).toMatchObject({ type: 'completed', text: answer });
         expect(server.counters().requests).toBe(2);
       },
     );

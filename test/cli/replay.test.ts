@@ -34,7 +34,7 @@ describe('rerail replay refuses', () => {
     {
       what: 'no file',
       argv: [],
-      says: /rerail replay needs <file>\. Type: rerail replay order-17\.json/,
+      says: /rerail replay needs <file>\. Type: node \S*main\.js replay order-17\.json/,
       exit: 2,
     },
     { what: 'a number that is none', argv: ['-', '--to', '0'], says: /--to must be the number/, exit: 2 },
@@ -69,7 +69,7 @@ describe('rerail replay refuses', () => {
     {
       what: 'a store that is not there',
       argv: ['none', '--store', 'none.db'],
-      says: /There is no store at "none.db".+STORAGE_NOT_FOUND/,
+      says: /There is no store at "[^"]*none\.db".+STORAGE_NOT_FOUND/,
       exit: 30,
     },
   ])('$what', async ({ argv, stdin, says, exit }) => {

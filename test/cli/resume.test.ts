@@ -35,6 +35,18 @@ function copy(): string {
   return file;
 }
 
+/** The run belongs to another folder. */
+function elsewhere(file: string): AgentSeam {
+  const failure = createFailure('PATH_OUTSIDE_WORKSPACE', {
+    message: 'Run to-approve belongs to the workspace "/the other", not to "/somewhere"',
+    context: { other: '/the other' },
+  });
+  return {
+    ...fakeSeam({ file }),
+    runBelongsHere: () => Promise.resolve({ type: 'elsewhere', error: RerailError.from(failure) }),
+  };
+}
+
 type With = (seam: AgentSeam, given: Given, io: CliIo) => Promise<number>;
 
 interface Typed extends Partial<SeamOptions> {
@@ -156,7 +168,7 @@ describe('a run that cannot be gone on with', () => {
     expect(done.err).toMatch(
       /carried by another process \(somebody-else\), until \d{4}-.+ UTC at least.+rerail cancel to-approve \(STORAGE_LOCKED\)/,
     );
-    expect(done.exitCode).toBe(30);
+    expect(done.exitCode).toBe(31);
   });
 
   it('is refused where it belongs to another workspace', async () => {
@@ -169,7 +181,47 @@ describe('a run that cannot be gone on with', () => {
     };
     const done = await perform((given, io) => resumeWith(seam, given, io), { args: ['failed'] });
     expect(done.err).toMatch(/belongs to the workspace "\/other"/);
-    expect(done.exitCode).toBe(22);
+    expect(done.exitCode).toBe(24);
+  });
+
+  it.each([
+    { what: 'resume', command: resumeWith, flags: { answer: 'yes' }, more: ' --answer yes' },
+    { what: 'approve', command: approveWith, flags: {}, more: '' },
+    { what: 'reject', command: rejectWith, flags: { reason: 'not now' }, more: " --reason 'not now'" },
+    {
+      what: 'resume',
+      command: resumeWith,
+      flags: { store: 'x.db', model: ['simulated'] },
+      more: ' --model simulated --store x.db',
+    },
+  ])(
+    'is not even shown in another workspace: $what says where it belongs and what to type',
+    async ({ what, command, flags, more }) => {
+      const file = copy();
+      const done = await perform((given, io) => command(elsewhere(file), given, io), {
+        args: ['to-app'],
+        flags,
+      });
+      expect(done.out).toBe('');
+      expect(done.err).toBe(
+        `rerail: Run to-approve belongs to the workspace "/the other", not to "/somewhere"; looked in the store "${file}". Type: rerail ${what} to-approve${more} --workspace '/the other' (PATH_OUTSIDE_WORKSPACE)\n`,
+      );
+      expect(done.exitCode).toBe(24);
+      expect(await statusOf(file, 'to-approve')).toBe('suspended');
+    },
+  );
+
+  it.each([
+    { run: 'to-approve', reason: 'approval' },
+    { run: 'in-doubt', reason: 'in-doubt' },
+  ])('has an outcome in JSON where it waits for a person: $reason', async ({ run, reason }) => {
+    const done = await type(resumeWith, run, { flags: { json: true } });
+    expect(done.exitCode).toBe(23);
+    expect(done.out.split('\n')).toHaveLength(2);
+    expect(JSON.parse(done.out)).toMatchObject({
+      type: 'run-finished',
+      outcome: { type: 'suspended', reason, runId: run, turns: 1, request: { type: reason } },
+    });
   });
 
   it('is not told no by being resumed without an answer', async () => {
@@ -335,6 +387,19 @@ describe('rerail cancel', () => {
     const again = await type(cancelWith, 'to-approve', { file });
     expect(again.out).toMatch(/was cancelled already/);
     expect([done.exitCode, again.exitCode]).toEqual([0, 0]);
+  });
+
+  it('is refused for a run of another workspace, and says where it belongs and what to type', async () => {
+    const file = copy();
+    const done = await perform((given, io) => cancelWith(elsewhere(file), given, io), {
+      args: ['to-approve'],
+    });
+    expect(done.out).toBe('');
+    expect(done.err).toMatch(
+      /belongs to the workspace "\/the other".+Type: rerail cancel to-approve --workspace '\/the other' \(PATH_OUTSIDE_WORKSPACE\)/,
+    );
+    expect(done.exitCode).toBe(24);
+    expect(await phaseOf(file, 'to-approve')).toBe('suspended');
   });
 
   it('says that another process will be told', async () => {

@@ -104,9 +104,12 @@ async function processesIn(root: string): Promise<readonly string[]> {
 
 describe('rerail run', { timeout: 60_000 }, () => {
   it('denies a call that nobody can allow, typed, with exit code 22', async () => {
-    const { exitCode, out, err } = await start([plea, ...standing()]);
+    const { exitCode, out, err } = await start([plea, ...standing(), '--run-id', 'denied']);
     expect(exitCode).toBe(22);
     expect(err).toContain('rerail: 1 call was denied, because nobody was there to say yes: shell.');
+    expect(err).not.toContain('in time');
+    const listed = await program.run(['runs', '--store', path.join(folder, 'runs.db')]);
+    expect(listed.out).toMatch(/^denied .* completed, 1 denied /m);
     expect(out).toMatch(/^I cannot run the tests, so I have changed nothing more\./);
     expect(await readFile(path.join(folder, 'project/src/area.js'), 'utf8')).toBe(
       files['project/src/area.js'],
@@ -124,14 +127,16 @@ describe('rerail run', { timeout: 60_000 }, () => {
     ]);
     expect(exitCode).toBe(23);
     expect(out).toBe('');
-    expect(err).toMatch(/ resume waits --store .*runs\.db/);
+    expect(err).toMatch(/: .* approve waits --model simulated:embedded --store .*runs\.db --workspace /);
+    expect(err).toMatch(/ reject waits --reason "…" /);
+    expect(err).not.toMatch(/ resume waits/);
   });
 
   it('cancels at the first Ctrl-C, says how to go on, ends with 130 and leaves nothing running', async () => {
     const signal = { name: 'SIGINT', after: 'begun' } as const;
     const { exitCode, err } = await start([slowPlea, ...allowed(), '--run-id', 'interrupted'], { signal });
     expect(exitCode).toBe(130);
-    expect(err).toMatch(/ resume interrupted --store /);
+    expect(err).toMatch(/ resume interrupted .*--store /);
     expect(await processesIn(path.join(folder, 'project'))).toEqual([]);
   });
 

@@ -81,6 +81,32 @@ describe('rerail runs', () => {
     expect(existsSync(state)).toBe(false);
   });
 
+  it.each([
+    { flags: {}, says: /leave --store out/ },
+    { flags: { json: true }, says: /leave --store out/ },
+  ])('says where it looked for a store that was named, and what to do: $flags', async ({ flags, says }) => {
+    const none = path.join(folder, 'none.db');
+    const { out, err, exitCode } = await perform(runRuns, { flags: { store: none, ...flags } });
+    expect(exitCode).toBe(30);
+    expect(err).toContain(none);
+    expect(err).toMatch(says);
+    const lines = out.split('\n').filter((line) => line !== '');
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject(
+      'json' in flags ? [{ type: 'failed', failure: { code: 'STORAGE_NOT_FOUND' } }] : [],
+    );
+    expect(existsSync(none)).toBe(false);
+  });
+
+  it('prints JSON also where no run was ever begun', async () => {
+    const state = path.join(folder, 'state');
+    const world = { folder, env: { XDG_STATE_HOME: state, XDG_CONFIG_HOME: state } };
+    const { out, exitCode } = await perform(runRuns, { flags: { json: true } }, world);
+    expect({ said: JSON.parse(out) as unknown, exitCode }).toEqual({
+      said: { type: 'end', runs: 0 },
+      exitCode: 0,
+    });
+  });
+
   it('lists the latest first, in words, and says what to type next', async () => {
     const { out, exitCode } = await list();
     const lines = out.split('\n').map((line) => line.replace(/ {2,}/g, ' | '));

@@ -82,7 +82,7 @@ used      1 turn, 2 requests, 0 tool calls, 15 tokens, the cost of 2 requests is
 
 Turn 1
 +0 ms     one:one-large failed after 0 ms: RATE_LIMITED, Slow down
-+0 ms     Decided: it is tried again (20000 ms were asked for, then attempt 2)
++0 ms     Decided: it is tried again (a wait of 20.0 s was asked for, then attempt 2)
 +0 ms     Waited 20.0 s (as one asked)
 +20.0 s   one:one-large answered in 0 ms, attempt 2, 15 tokens: “Done.”
 +20.0 s   The run ended: completed
@@ -106,7 +106,7 @@ Turn 1
 
   it('paints recoveries gold and failures red', async () => {
     const { out } = await show('fallen-back', {}, { env: { FORCE_COLOR: '1' } });
-    expect(out).toContain('\u001b[38;5;178mDecided: the next model of the chain is asked');
+    expect(out).toContain('\u001b[38;5;178mDecided: another one is asked in its place');
     expect(out).toContain('\u001b[31mone:one-large failed after 0 ms: QUOTA_EXCEEDED');
     expect(out).toContain('\u001b[38;5;178mNow two:two-large instead of one:one-large');
   });
@@ -187,7 +187,7 @@ describe('rerail explain', () => {
     expect(out).toMatch(/^The work could not be finished\.\n/);
     expect(out).not.toContain('In the words of');
     expect(err).toBe(
-      'rerail: No model could put it in plain words (OVERLOADED); the report above is complete.\n',
+      'rerail: one:large could not put it in plain words (OVERLOADED); the report above is complete without it.\n',
     );
     expect(exitCode).toBe(0);
   });
@@ -201,19 +201,64 @@ describe('rerail explain', () => {
     });
     const still = await explain('failed', model, { static: true });
     expect(model.calls).toEqual([]);
-    expect([embedded.err, still.err]).toEqual(['', '']);
+    expect(embedded.err).toBe(
+      'rerail: No model can be had to put it in plain words; the report above is complete without it. Name one with --model, or see: rerail doctor\n',
+    );
+    expect([embedded.exitCode, still.err]).toEqual([0, '']);
   });
 
-  it('puts the words of a model under the report: bounded, without secrets, and nothing that a terminal obeys', async () => {
-    const model = scriptedModel([`\u001b[2JThe provider broke. ${secret}`]);
+  const said = (words: object): Model =>
+    scriptedModel([
+      JSON.stringify({
+        summary: 'The provider broke.',
+        claims: [{ text: 'The run failed with SERVER_ERROR.', facts: [1] }],
+        nextSteps: ['wait', 'switch-model'],
+        ...words,
+      }),
+    ]);
+
+  it.each([
+    { what: 'no JSON', model: scriptedModel(['The provider broke.']) },
+    { what: 'an invented number', model: said({ summary: 'The provider broke 99 times.' }) },
+    { what: 'an invented tool', model: said({ claims: [{ text: 'The tool "refund" broke.', facts: [1] }] }) },
+    { what: 'an invented command', model: said({ nextSteps: ['rm -rf /'] }) },
+  ])('does not show what does not stand in the record: $what', async ({ model }) => {
+    const { out, err, exitCode } = await explain('failed', model);
+    expect(out).not.toContain('In the words of');
+    expect(err).toBe(
+      'rerail: What one:large said is not shown, for it does not stand in the record; the report above is complete without it.\n',
+    );
+    expect(exitCode).toBe(0);
+  });
+
+  it('puts the words of a model under the report, with what to type', async () => {
+    const model = said({}) as ReturnType<typeof scriptedModel>;
     const { out } = await explain('failed', model);
     expect(out.indexOf('The work could not be finished')).toBeLessThan(
-      out.indexOf('In the words of one:large'),
+      out.indexOf('In the words of one:large, checked against the record\n  The provider broke.'),
     );
-    expect(out).toContain('<U+001B>[2JThe provider broke.');
-    expect(out).not.toContain(secret);
-    expect(model.calls[0]?.request.maxOutputTokens).toBe(400);
+    expect(out).toContain('- The run failed with SERVER_ERROR.');
+    expect(out).toContain('rerail resume failed --model <provider>:<model>');
+    expect(out).toContain('The report above is complete without it.');
+    expect(model.calls[0]?.request.maxOutputTokens).toBe(500);
     expect(JSON.stringify(model.calls[0]?.request)).toContain('SERVER_ERROR');
+    expect(JSON.stringify(model.calls[0]?.request)).not.toContain(secret);
+  });
+
+  it('shows no secret and nothing that a terminal obeys', async () => {
+    const { out } = await explain('failed', said({ summary: `It broke.\u001b[2J ${secret}` }));
+    const still = await explain('failed', said({ summary: `It broke. ${secret}` }));
+    expect(`${out}${still.out}`).not.toContain(secret);
+    expect(out).not.toContain('\u001b');
+  });
+
+  it('explains also what waits, by what can be typed for it', async () => {
+    const { out, err } = await explain(
+      'to-approve',
+      said({ claims: [{ text: 'It waits for a yes.', facts: [1] }], nextSteps: ['approve'] }),
+    );
+    expect(err).toBe('');
+    expect(out).toContain('- It waits for a yes.');
   });
 
   it('says of a run that has no report how it stands', async () => {
@@ -223,11 +268,17 @@ describe('rerail explain', () => {
   });
 
   it('gives a program the report and what came of asking', async () => {
-    const { out } = await explain('stopped', scriptedModel(['It took too long.']), { json: true });
+    const model = said({ claims: [{ text: 'It was stopped.', facts: [1] }], nextSteps: [] });
+    const { out } = await explain('stopped', model, { json: true });
     expect(JSON.parse(out)).toMatchObject({
       runId: 'stopped',
       report: { person: expect.stringContaining('The work was stopped') as unknown },
-      explanation: { type: 'explained', model: 'one:large', text: 'It took too long.' },
+      explanation: {
+        type: 'explained',
+        model: 'one:large',
+        summary: 'The provider broke.',
+        claims: [{ text: 'It was stopped.', facts: [{ number: 1 }] }],
+      },
     });
   });
 });

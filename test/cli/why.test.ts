@@ -188,7 +188,7 @@ describe('the exact words of rerail why', () => {
           topic: 'retried',
           points: [
             {
-              text: `Turn 1, attempt 1 at ${one} failed after 0 ms: RATE_LIMITED, Slow down. So it is tried again: 20000 ms were asked for, then attempt 2. Waited 20.0 s (as one asked).`,
+              text: `Turn 1, attempt 1 at ${one} failed after 0 ms: RATE_LIMITED, Slow down. So it is tried again: a wait of 20.0 s was asked for, then attempt 2. Waited 20.0 s (as one asked).`,
               seqs: [2, 3, 4],
             },
             { text: `Turn 1 was answered at attempt 2, by ${one}.`, seqs: [5] },
@@ -264,7 +264,7 @@ describe('rerail why', () => {
   it('takes the first letters of an id, and names the events beside each sentence', async () => {
     const { out, exitCode } = await perform(runWhy, { args: ['long'], flags: { store } });
     expect(out).toMatch(
-      /^long-wait: waits for its time\n\nWhat it waits for\n {2}It waits until 2026-01-31 05:07:20 UTC, in 1 h 0 min/,
+      /^long-wait: waits for its time\n\nWhat it waits for\n {2}It waits until 2026-01-31 05:07:20 UTC, in 1 h/,
     );
     expect(out).toMatch(/\[events 2-3\]\n/);
     expect(exitCode).toBe(0);

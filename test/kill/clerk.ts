@@ -40,11 +40,7 @@ export function createClerkModel(ledger: Ledger): ScriptedModel {
 function nextStep(ledger: Ledger, messages: readonly Message[]): ScriptEntry {
   const [task] = messages;
   const { runId, plan } = JSON.parse(task === undefined ? '' : textsOf(task)) as TaskText;
-  const results: Record<string, string> = {};
-  for (const message of messages) {
-    if (message.role !== 'tool') continue;
-    for (const part of message.content) results[part.callId] = JSON.stringify(part.content).slice(0, 200);
-  }
+  const results = resultsIn(messages);
   const step = messages.filter(({ role }) => role === 'assistant').length;
   ledger.add({ kind: 'asked', runId, plan, step, results });
   const names = plan[step];
@@ -57,12 +53,23 @@ function nextStep(ledger: Ledger, messages: readonly Message[]): ScriptEntry {
   };
 }
 
+/** The results that a conversation shows, by call. */
+export function resultsIn(messages: readonly Message[]): Readonly<Record<string, string>> {
+  const results: Record<string, string> = {};
+  for (const message of messages) {
+    if (message.role !== 'tool') continue;
+    for (const part of message.content) results[part.callId] = JSON.stringify(part.content).slice(0, 200);
+  }
+  return results;
+}
+
 interface TaskText {
   readonly runId: string;
   readonly plan: Plan;
 }
 
-function textsOf({ content }: Message): string {
+/** What a message says. */
+export function textsOf({ content }: Message): string {
   return typeof content === 'string' ? content : textOf(content);
 }
 

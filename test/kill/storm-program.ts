@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAgent, createWorker, RerailError } from '../../src/index.ts';
-import type { Agent, RunOutcome, RunRow, Store } from '../../src/index.ts';
+import type { Agent, RunEvent, RunOutcome, RunRow, Store } from '../../src/index.ts';
 import { sqlite } from '../../src/storage/sqlite/index.ts';
 import { seededRandom } from '../../src/testing/seeded-random.ts';
 import { answerOf, createClerkModel, createClerkTools, plans, writeTask } from './clerk.ts';
+import type { Plan } from './clerk.ts';
 import { openLedger } from './ledger.ts';
 import type { Ledger } from './ledger.ts';
+import { createOffice, writeOfficeTask } from './office.ts';
+import type { Surroundings } from './office.ts';
 import { quickClock } from './quick-clock.ts';
 import { readGiven, say } from './say.ts';
 import type { StormGiven } from './storm.ts';
@@ -24,9 +27,11 @@ const ledger: Ledger = openLedger(given.ledger, (line) => {
   if (linesLeft <= 0) process.kill(process.pid, 'SIGKILL');
   if (line.kind !== 'asked') say({ kind: 'effect' });
 });
-const agents: ReadonlyMap<string, Agent> = new Map(
-  ['clerk', 'cashier'].map((name) => [name, createAgent({ name, ...createParts() })]),
-);
+const agents: ReadonlyMap<string, Agent> =
+  given.cast === 'office'
+    ? new Map([['office', createOffice(ledger, { random, ...surroundings() })]])
+    : createClerks();
+const anyStatus = ['completed', 'stopped', 'failed', 'cancelled', 'running', 'suspended', 'parked'] as const;
 const concurrency = 4;
 /** Runs that somebody here sees to. */
 const attended = new Set<string>();
@@ -39,10 +44,17 @@ if (given.isLast) await tellEverything();
 await store.close();
 say({ kind: 'over' });
 
-function createParts(): Omit<Parameters<typeof createAgent>[0], 'name' | 'output'> {
-  return {
+function createClerks(): ReadonlyMap<string, Agent> {
+  const parts = {
     model: createClerkModel(ledger),
     tools: createClerkTools(ledger, random),
+    ...surroundings(),
+  };
+  return new Map(['clerk', 'cashier'].map((name) => [name, createAgent({ name, ...parts })]));
+}
+
+function surroundings(): Surroundings {
+  return {
     store,
     clock,
     leaseMs: 3_000_000,
@@ -51,10 +63,16 @@ function createParts(): Omit<Parameters<typeof createAgent>[0], 'name' | 'output
     callbacks: {
       onEvent: (event, { runId }) => {
         if (event.type === 'run-started') say({ kind: 'started', runId });
-        if (event.type === 'approval-answered') say({ kind: 'answered', runId, id: event.id });
+        const { type, ...told } = innermost(event);
+        if (type === 'approval-answered' && 'id' in told) say({ kind: 'answered', runId, id: told.id });
       },
     },
   };
+}
+
+/** What a run below tells comes in an envelope for every run above. */
+function innermost(event: RunEvent): RunEvent {
+  return event.type === 'child-event' ? innermost(event.event) : event;
 }
 
 /** Goes on with what is there: by a worker, with a person who answers and takes up what was parked; or all by hand. */
@@ -82,6 +100,7 @@ async function live(): Promise<void> {
 
 async function unfinished(
   status: readonly RunRow['status'][] = ['running', 'suspended', 'parked'],
+  isBelow = false,
 ): Promise<readonly RunRow[]> {
   const rows: RunRow[] = [];
   let page = await store.runs.list({ status, limit: 1000 });
@@ -90,7 +109,8 @@ async function unfinished(
     page = await store.runs.list({ status, limit: 1000, cursor: page.next });
     rows.push(...page.runs);
   }
-  return rows;
+  // Those below are seen to by the ones above.
+  return rows.filter(({ runId }) => isBelow === runId.includes('/'));
 }
 
 async function beginRuns(): Promise<void> {
@@ -99,12 +119,17 @@ async function beginRuns(): Promise<void> {
     while (begun < 40) {
       begun += 1;
       const runId = `${given.life}-${begun}`;
-      const plan = plans[Math.floor(random() * plans.length)] ?? [];
-      const agent = agents.get(random() < 0.5 ? 'clerk' : 'cashier') as Agent; // They are named above.
-      await attend(runId, () => agent.run(writeTask(runId, plan), { runId }));
+      const task = drawTask(runId);
+      const agent = [...agents.values()].at(random() < 0.5 ? 0 : -1) as Agent; // There is one at least.
+      await attend(runId, () => agent.run(task, { runId }));
     }
   };
   await Promise.all(Array.from({ length: concurrency }, runOne));
+}
+
+function drawTask(runId: string): string {
+  const draw = (): Plan => plans[Math.floor(random() * plans.length)] ?? [];
+  return given.cast === 'office' ? writeOfficeTask(runId, draw) : writeTask(runId, draw());
 }
 
 /** As somebody does who finds the run in a list. */
@@ -160,15 +185,9 @@ function digestOf(outcome: RunOutcome): string {
 }
 
 async function tellEverything(): Promise<void> {
-  for (const { runId, agent, status } of await unfinished([
-    'completed',
-    'stopped',
-    'failed',
-    'cancelled',
-    'running',
-    'suspended',
-    'parked',
-  ])) {
+  for (const { runId, status } of await unfinished(anyStatus, true))
+    say({ kind: 'final', runId, status, type: status });
+  for (const { runId, agent, status } of await unfinished(anyStatus)) {
     const outcome = await (agents.get(agent) as Agent).resume(runId); // They are named above.
     say({ kind: 'final', runId, status, type: outcome.type, digest: digestOf(outcome) });
   }

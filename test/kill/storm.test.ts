@@ -10,6 +10,7 @@ import type { Storm } from './storm.ts';
 const totalKills = Number(process.env['RERAIL_KILLS'] ?? 208);
 const firstSeed = Number(process.env['RERAIL_SEED'] ?? 1);
 const worlds = 4;
+const officeKills = Math.max(30, Math.round(totalKills / 7));
 
 let program: Program;
 beforeAll(async () => {
@@ -96,6 +97,27 @@ describe('runs of a process that is killed again and again', () => {
       for (const [what, count] of Object.entries(seen)) expect([what, count > 0]).toEqual([what, true]);
     },
     Math.max(300_000, totalKills * 3000),
+  );
+});
+
+describe('runs of several agents in a process that is killed again and again', () => {
+  it(
+    `lose nothing and do nothing twice in ${officeKills} kills in the middle of branches, hand-offs and approvals`,
+    async () => {
+      const seeds = [firstSeed + 100, firstSeed + 101];
+      const kills = Math.ceil(officeKills / seeds.length);
+      const storms = await Promise.all(
+        seeds.map((seed) => playStorm(program.file, { seed, kills, cast: 'office' })),
+      );
+      const problems = storms.map((storm, index) => ({ seed: seeds[index], problems: findProblems(storm) }));
+      expect(problems).toEqual(seeds.map((seed) => ({ seed, problems: [] })));
+      const seen = storms.map(countSeen).reduce(addUp);
+      for (const [what, count] of Object.entries(seen)) expect([what, count > 0]).toEqual([what, true]);
+      const finals = storms.flatMap(({ said }) => said.filter(({ kind }) => kind === 'final'));
+      const passedOn = finals.filter(({ runId }) => String(runId).endsWith('/desk/1-clerk'));
+      expect(passedOn.length).toBeGreaterThan(0);
+    },
+    Math.max(300_000, officeKills * 3000),
   );
 });
 

@@ -17,10 +17,14 @@ export interface StormGiven {
   readonly seed: number;
   readonly anchorMs: number;
   readonly by: 'worker' | 'hand';
+  /** Who works: single agents, or a flow with a hand-off in it. */
+  readonly cast: Cast;
   readonly isLast: boolean;
   /** It kills itself right after so many lines of the ledger, before it can do anything else. */
   readonly killSelfAtLine?: number;
 }
+
+export type Cast = 'clerks' | 'office';
 
 /** Everything that was seen from outside. */
 export interface Storm {
@@ -40,7 +44,7 @@ type Moment =
 /** Lets life after life work on one database and kills each of them, `kills` times, then lets the last one finish. */
 export async function playStorm(
   program: string,
-  { seed, kills }: { readonly seed: number; readonly kills: number },
+  { seed, kills, cast = 'clerks' }: { readonly seed: number; readonly kills: number; readonly cast?: Cast },
 ): Promise<Storm> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'rerail-storm-'));
   const random = seededRandom(seed);
@@ -48,6 +52,7 @@ export async function playStorm(
     database: path.join(folder, 'runs.db'),
     ledger: path.join(folder, 'ledger.jsonl'),
     anchorMs: Date.now(),
+    cast,
   };
   const said: Said[] = [];
   try {

@@ -1,9 +1,9 @@
-import { isRecord } from '../../src/base/json.ts';
 import type { Message } from '../../src/model/message.ts';
 import type { Addition, RunStore, Store, StoredEvent } from '../../src/model/store.ts';
 import type { Tool } from '../../src/model/tool.ts';
 import type { Invariant } from '../../src/sim/invariants.ts';
 import type { Sabotage, SabotagedProcess } from '../../src/sim/sabotage.ts';
+import { effectOf, typeOf, withRuns } from './broken-store.ts';
 
 // Parts that are broken in one way each, as a bug of ours, or of somebody's store, would break them.
 
@@ -14,6 +14,7 @@ export interface PlantedBug {
   readonly sabotage: Sabotage;
 }
 
+/** In one agent, or in anybody's store. */
 export const plantedBugs: readonly PlantedBug[] = [
   {
     bug: 'a store that acknowledges before it writes',
@@ -147,18 +148,6 @@ export const plantedBugs: readonly PlantedBug[] = [
     },
   },
 ];
-
-function withRuns(store: Store, changes: Partial<RunStore>): Store {
-  return { ...store, runs: { ...store.runs, ...changes } };
-}
-
-function typeOf({ events }: Addition): string | undefined {
-  return events[0]?.type;
-}
-
-function effectOf(event: { readonly body: unknown } | undefined): unknown {
-  return isRecord(event?.body) ? event.body['effect'] : undefined;
-}
 
 /** Long enough that a process can die meanwhile. */
 const laterMs = 50;

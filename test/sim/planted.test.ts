@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Invariant } from '../../src/sim/invariants.ts';
 import type { Sabotage } from '../../src/sim/sabotage.ts';
 import { simulateRun } from '../../src/sim/simulate.ts';
+import { plantedBelow } from './planted-below.ts';
 import { plantedBugs } from './planted-bugs.ts';
 
 const maxSeeds = 400;
@@ -17,7 +18,7 @@ async function findNoticed(sabotage: Sabotage, meant: Invariant): Promise<Readon
 }
 
 describe('the simulation', () => {
-  it.each(plantedBugs)('notices $bug: $invariant', async ({ invariant, sabotage }) => {
+  it.each([...plantedBugs, ...plantedBelow])('notices $bug: $invariant', async ({ invariant, sabotage }) => {
     expect(await findNoticed(sabotage, invariant)).toContain(invariant);
   });
 });

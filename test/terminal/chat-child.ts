@@ -96,6 +96,7 @@ function open({ onApproval }: ChatHandlers, name = 'gpt-5.2'): Promise<ChatAgent
       models: [{ name: `openai:${name}`, model }],
       modelLine: `openai:${name}, because the test says so`,
       notices: [],
+      commandFiles: [],
       commandFolders: world.commands === '' ? [] : [world.commands],
       retry: { baseDelayMs: 200 },
     },

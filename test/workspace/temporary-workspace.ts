@@ -71,6 +71,8 @@ function context(): ToolContext {
     progress: () => undefined,
     assist: unused,
     background: unused,
+    remember: () => undefined,
+    recall: () => undefined,
   };
 }
 

@@ -39,7 +39,10 @@ export interface ChatHandlers {
 export interface ChatAgent {
   readonly agent: Agent<unknown>;
   readonly store: Store;
-  readonly settings: Pick<Settings, 'models' | 'modelLine' | 'notices' | 'commandFolders' | 'retry'>;
+  readonly settings: Pick<
+    Settings,
+    'models' | 'modelLine' | 'notices' | 'commandFiles' | 'commandFolders' | 'retry'
+  >;
   readonly tools: readonly Pick<Tool, 'name' | 'description' | 'effect' | 'permission'>[];
   /** Undoes the changes of files by one run. */
   readonly takeBack: (runId: string) => Promise<readonly TakenBack[]>;

@@ -2,6 +2,7 @@ import type { PersonRequest } from '../../agent/run-outcome.ts';
 import { resolveRetryPolicy } from '../../resilience/retry-policy.ts';
 import { openHistory } from '../editor/history-file.ts';
 import type { CliIo } from '../io.ts';
+import { answerSteps } from '../run-reading/next-steps.ts';
 import { usageError } from '../usage-error.ts';
 import { createRunView } from '../view/create-run-view.ts';
 import type { RunView } from '../view/run-view.ts';
@@ -109,13 +110,15 @@ async function openChat(conversation: Conversation, end: (exitCode: number) => v
   const ask: ChatHandlers['onApproval'] = async (request, { signal }) =>
     late.chat === undefined ? undefined : conversation.ask(late.chat.view, request, signal);
   const agent = await parts.open({}, { onApproval: ask });
-  const found = await readUserCommands(agent.settings.commandFolders);
+  const found = await readUserCommands(agent.settings);
   for (const problem of found.problems) face.say(safeQuote(problem, 400), 'failure');
   const view = createRunView(io, {
     ...viewOptions,
     clock: parts.clock,
     maxAttempts: resolveRetryPolicy(agent.settings.retry).maxAttempts,
     resumeCommand: (runId) => `${io.command} resume ${runId}${parts.storeFlag}`,
+    answerSteps: (request, runId) =>
+      answerSteps(request, runId, { command: io.command, storeFlag: parts.storeFlag }),
     preview: async (request, signal) => late.chat?.agent.preview?.(request, signal),
     onInterrupt: () => {
       if (late.chat !== undefined) noteInterrupt(late.chat);

@@ -1,5 +1,9 @@
-import { open, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { readFileBounded } from '../config/read-file-bounded.ts';
+import type { FileRead } from '../config/read-file-bounded.ts';
+import type { Settings } from '../config/settings.ts';
+import { decodeText } from '../config/source-graph.ts';
 import { errnoOf } from '../../tools/workspace/workspace-error.ts';
 
 /** A command that somebody has written as a Markdown file: what it says is sent to the model. */
@@ -21,31 +25,60 @@ export interface FoundCommands {
   readonly problems: readonly string[];
 }
 
-/** Reads the commands of the folders; of two of the same name the first folder's counts. A folder that is not there has none. */
-export async function readUserCommands(folders: readonly string[]): Promise<FoundCommands> {
-  const commands = new Map<string, UserCommand>();
-  const problems: string[] = [];
-  for (const folder of folders) {
-    for (const file of await listMarkdown(folder, problems)) {
-      const name = path.basename(file, '.md').toLowerCase();
-      if (commands.has(name) || commands.size >= maxCommands) continue;
-      if (!namePattern.test(name)) {
-        problems.push(
-          `${file} is no command: its name must be letters, digits and dashes, such as review-code.md`,
-        );
-        continue;
-      }
-      const text = await readBounded(file, problems);
-      if (text !== undefined) commands.set(name, { name, file, ...readCommand(text) });
-    }
+/**
+ * Reads the commands of a workspace, which were judged and are taken as they were then, and those of the folders. Of two of the same name
+ * the first counts. A folder that is not there has none.
+ */
+export async function readUserCommands({
+  commandFiles,
+  commandFolders,
+}: Pick<Settings, 'commandFiles' | 'commandFolders'>): Promise<FoundCommands> {
+  const finding: Finding = { commands: new Map(), problems: [] };
+  for (const { path: file, bytes } of commandFiles) await add(finding, file, () => judged(bytes));
+  for (const folder of commandFolders) {
+    for (const file of await listMarkdown(folder, finding.problems))
+      await add(finding, file, () => readFileBounded(file, maxFileBytes));
   }
-  return { commands: [...commands.values()], problems };
+  return { commands: [...finding.commands.values()], problems: finding.problems };
 }
 
 /** The message that a command stands for. */
 export function fillCommand({ body }: UserCommand, given: string): string {
   if (body.includes('$ARGUMENTS')) return body.replaceAll('$ARGUMENTS', () => given).trim();
   return `${body}\n\n${given}`.trim();
+}
+
+interface Finding {
+  readonly commands: Map<string, UserCommand>;
+  readonly problems: string[];
+}
+
+async function add(
+  { commands, problems }: Finding,
+  file: string,
+  read: () => FileRead | Promise<FileRead>,
+): Promise<void> {
+  const name = path.basename(file, '.md').toLowerCase();
+  if (commands.has(name) || commands.size >= maxCommands) return;
+  if (!namePattern.test(name)) {
+    problems.push(
+      `${file} is no command: its name must be letters, digits and dashes, such as review-code.md`,
+    );
+    return;
+  }
+  const found = await read();
+  if (found.type === 'missing') return; // It was listed a moment ago, and somebody has removed it.
+  const text = found.type === 'read' ? decodeText(found.bytes) : undefined;
+  if (text !== undefined) commands.set(name, { name, file, ...readCommand(text) });
+  else problems.push(`${file} is no command: it ${found.type === 'read' ? 'is not UTF-8' : found.why}`);
+}
+
+function judged(bytes: Uint8Array): FileRead {
+  if (bytes.length <= maxFileBytes) return { type: 'read', bytes };
+  return {
+    type: 'unreadable',
+    why: `has ${bytes.length} bytes, which is more than the ${maxFileBytes} that are read`,
+  };
 }
 
 async function listMarkdown(folder: string, problems: string[]): Promise<readonly string[]> {
@@ -60,25 +93,6 @@ async function listMarkdown(folder: string, problems: string[]): Promise<readonl
     if (code === undefined) throw error;
     if (code !== 'ENOENT') problems.push(`${folder} cannot be read: ${code}`);
     return [];
-  }
-}
-
-async function readBounded(file: string, problems: string[]): Promise<string | undefined> {
-  try {
-    const handle = await open(file, 'r');
-    try {
-      const { size } = await handle.stat();
-      if (size <= maxFileBytes) return await handle.readFile('utf8');
-      problems.push(`${file} is no command: it has ${size} bytes, and at most ${maxFileBytes} are read`);
-      return undefined;
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    const code = errnoOf(error);
-    if (code === undefined) throw error;
-    problems.push(`${file} cannot be read: ${code}`);
-    return undefined;
   }
 }
 

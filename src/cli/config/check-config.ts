@@ -6,6 +6,7 @@ import { isSecretName } from '../../base/redact-names.ts';
 import { redact } from '../../base/redact.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
 import { isTool } from '../../model/define-tool.ts';
+import { readBaseURL } from '../../providers/base-url.ts';
 import { configTable, expectedWords, orList } from './config-table.ts';
 import type { TableRow, ValueKind } from './config-table.ts';
 
@@ -73,12 +74,13 @@ function isOff(off: unknown): boolean {
 function checkKind(value: unknown, path: string, kind: ValueKind): readonly ValueProblem[] {
   if (kind.type === 'rules') return checkRules(value, path);
   if (kind.type === 'tools') return checkTools(value, path);
+  if (kind.type === 'address') return checkAddress(value, path);
   if (kind.type === 'texts' && Array.isArray(value)) return checkTexts(value, path, kind.maxItems);
   if (!fits(value, kind)) return [wrong(path, expectedWords(kind), found(value))];
   return typeof value === 'string' ? checkSecret(value, path) : [];
 }
 
-function fits(value: unknown, kind: Exclude<ValueKind, { type: 'rules' | 'tools' }>): boolean {
+function fits(value: unknown, kind: Exclude<ValueKind, { type: 'rules' | 'tools' | 'address' }>): boolean {
   switch (kind.type) {
     case 'text':
       return isText(value, kind.maxLength);
@@ -149,6 +151,18 @@ function checkTools(value: unknown, path: string): readonly ValueProblem[] {
   return value.flatMap((item: unknown, index) =>
     isTool(item) ? [] : [wrong(`${path}[${index}]`, 'a tool made by tool()', found(item))],
   );
+}
+
+/** All that can be said before it is known whose address it is, and whether a key goes there. */
+function checkAddress(value: unknown, path: string): readonly ValueProblem[] {
+  const rule = { provider: 'the provider', place: path, hasKey: false, allowInsecure: false };
+  try {
+    // What is no text is refused there, in the same words.
+    return checkSecret(readBaseURL(value as string, { ...rule, isAlone: true }), path);
+  } catch (error) {
+    if (!RerailError.isInstance(error)) throw error;
+    return [{ path, text: error.message }];
+  }
 }
 
 /** Files are copied, committed and shown; keys must be in none of them. */

@@ -4,6 +4,10 @@ import { createModelRegistry } from '../../providers/registry.ts';
 import type { ModelRegistry } from '../../providers/registry.ts';
 import { printable } from '../../base/printable.ts';
 import type { LocalServer } from './local-server.ts';
+import { addressFor, makeModel, whereWords } from './make-model.ts';
+import type { Making } from './make-model.ts';
+import { wordsFor } from './provider-address.ts';
+import type { AddressWish } from './provider-address.ts';
 import type { ChosenModel } from './settings.ts';
 
 /** Models, and why these. */
@@ -25,6 +29,8 @@ export interface ModelWish {
 export interface ChooseOptions {
   /** What somebody asked for. */
   readonly wish: ModelWish | undefined;
+  /** Where the provider of the first model is to be asked. */
+  readonly address?: AddressWish | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly findLocal: () => Promise<LocalServer | undefined>;
 }
@@ -33,11 +39,26 @@ export interface ChooseOptions {
  * Chooses by what was asked for, then by the keys in the environment, then by a server on this machine, and takes the embedded
  * model last. A key that cannot be one throws here, before anything is sent.
  */
-export async function chooseModel({ wish, env, findLocal }: ChooseOptions): Promise<ModelChoice> {
+export async function chooseModel({ wish, address, env, findLocal }: ChooseOptions): Promise<ModelChoice> {
   const registry = createModelRegistry({ environment: env });
-  if (wish !== undefined) return chooseWished(wish, registry, env);
+  const making: Making = { registry, env, address };
+  if (wish !== undefined) return chooseWished(wish, making);
   const keys = findKeys(registry, env);
-  return chooseByKeys(keys, registry) ?? (await chooseLocal(registry, findLocal)) ?? chooseEmbedded(keys);
+  if (address !== undefined) refuseAmbiguous(address, keys);
+  return chooseByKeys(keys, making) ?? (await chooseLocal(registry, findLocal)) ?? chooseEmbedded(keys);
+}
+
+/** An address alone does not say whose it is: a key would go to somebody who should not have it. */
+function refuseAmbiguous({ from }: AddressWish, keys: readonly FoundKey[]): void {
+  const usable = keys.filter(({ name }) => name !== undefined);
+  if (usable.length === 1) return;
+  const why =
+    usable.length === 0
+      ? 'no key in the environment says it either'
+      : `${usable.map(({ variable }) => variable).join(' and ')} are set`;
+  throw configError(`${wordsFor(from)} says where to ask, but no model is named, and ${why}`, {
+    hint: 'Name the model, as in --model openai:<model>, or --model vllm:<model> for a server of your own that needs no key.',
+  });
 }
 
 /** A good middle of each provider, in the order in which they are taken. A test holds that each is known. */
@@ -57,28 +78,26 @@ const undecided = ['openrouter', 'together', 'fireworks', 'cerebras', 'moonshot'
 const embeddedName = 'simulated:embedded';
 const playsPart = 'the embedded one, which only plays a part';
 
-function chooseWished(
-  { names, from }: ModelWish,
-  registry: ModelRegistry,
-  env: ChooseOptions['env'],
-): ModelChoice {
+function chooseWished({ names, from }: ModelWish, making: Making): ModelChoice {
   const [first, ...rest] = names.map((name) =>
     /^(?:simulated|embedded)$/i.test(name.trim()) ? embeddedName : name.trim(),
   );
   if (first === undefined) throw configError(`${from} names no model`);
-  const notices: string[] = [];
+  const { address, notices: said } = addressFor(first, making);
+  const notices = [...said];
+  const standing = { ...making, address };
   const others = rest.flatMap((name): readonly ChosenModel[] => {
-    const missing = missingKey(name, registry, env);
-    if (missing === undefined) return [{ name, model: registry.resolve(name) }];
+    const missing = missingKey(name, making);
+    if (missing === undefined) return [makeModel(name, standing)];
     notices.push(`${printable(name)} is no fallback here: ${missing} is not set`);
     return [];
   });
-  const models = [{ name: first, model: registry.resolve(first) }, ...others] as const;
+  const models = [makeModel(first, standing), ...others] as const;
   return { models, from, notices, line: `Model: ${shownChain(models)}, because ${reasonOf(from)}.` };
 }
 
 /** The variable of a key that is needed and not there. What is wrong with a key that is there is thrown later. */
-function missingKey(name: string, registry: ModelRegistry, env: ChooseOptions['env']): string | undefined {
+function missingKey(name: string, { registry, env }: Making): string | undefined {
   const { provider, keyVariables } = registry.describe(name);
   const isNeeded = [...defaultModels.map((each) => each.provider), ...undecided, 'perplexity'].includes(
     provider,
@@ -87,8 +106,8 @@ function missingKey(name: string, registry: ModelRegistry, env: ChooseOptions['e
 }
 
 function shownChain([first, ...others]: readonly [ChosenModel, ...ChosenModel[]]): string {
-  const shown = first.name.startsWith('simulated:') ? playsPart : printable(first.name);
-  const then = others.map(({ name }) => printable(name)).join(', then ');
+  const shown = first.name.startsWith('simulated:') ? playsPart : printable(first.name) + whereWords(first);
+  const then = others.map((other) => printable(other.name) + whereWords(other)).join(', then ');
   return then === '' ? shown : `${shown} (and ${then} as fallback)`;
 }
 
@@ -121,15 +140,16 @@ function isSet(value: string | undefined): boolean {
 
 const maxFallbacks = 2;
 
-function chooseByKeys(keys: readonly FoundKey[], registry: ModelRegistry): ModelChoice | undefined {
+function chooseByKeys(keys: readonly FoundKey[], making: Making): ModelChoice | undefined {
   const usable = keys.flatMap(({ variable, name }) => (name === undefined ? [] : [{ variable, name }]));
   const [first, ...rest] = usable;
   if (first === undefined) return undefined;
-  const model = { name: first.name, model: registry.resolve(first.name) };
+  const standing = { ...making, address: addressFor(first.name, making).address };
+  const model = makeModel(first.name, standing);
   const notices: string[] = [];
   const fallbacks = rest.slice(0, maxFallbacks).flatMap(({ variable, name }) => {
     try {
-      return [{ variable, name, model: registry.resolve(name) }];
+      return [{ variable, chosen: makeModel(name, standing) }];
     } catch (error) {
       if (!RerailError.isInstance(error)) throw error;
       notices.push(`${variable} is set and not used as fallback: ${error.message}`);
@@ -139,9 +159,9 @@ function chooseByKeys(keys: readonly FoundKey[], registry: ModelRegistry): Model
   const others = fallbacks.map(({ variable }) => variable).join(' and ');
   const also = others === '' ? '' : ` (and ${others} as fallback)`;
   return {
-    models: [model, ...fallbacks.map(({ name, model: made }) => ({ name, model: made }))],
+    models: [model, ...fallbacks.map(({ chosen }) => chosen)],
     from: `environment ${first.variable}`,
-    line: `Model: ${first.name}, because ${first.variable} is set${also}.`,
+    line: `Model: ${first.name}${whereWords(model)}, because ${first.variable} is set${also}.`,
     notices,
   };
 }
@@ -154,10 +174,12 @@ async function chooseLocal(
   if (server === undefined) return undefined;
   const name = `${server.provider}:${server.model}`;
   const address = `127.0.0.1:${server.port}`;
-  const model = registry.resolve(name, { baseURL: `http://${address}/v1` });
+  const from = `the server on ${address}`;
+  const baseURL = `http://${address}/v1`;
+  const model = registry.resolve(name, { baseURL });
   return {
-    models: [{ name, model }],
-    from: `the server on ${address}`,
+    models: [{ name, model, address: { url: baseURL, from } }],
+    from,
     line: `Model: ${printable(name)}, because no key is set and a server on this machine answers at ${address}.`,
     notices: [],
   };

@@ -6,6 +6,7 @@ import { sandboxLevels } from '../../tools/sandbox/sandbox.ts';
 /** What a value must be. */
 export type ValueKind =
   | { readonly type: 'text'; readonly maxLength: number }
+  | { readonly type: 'address' }
   | { readonly type: 'texts'; readonly maxItems: number; readonly isListOnly?: true }
   | {
       readonly type: 'number';
@@ -63,6 +64,7 @@ const limitRows = {
 /** By the name in the file. */
 export const configTable: Readonly<Record<string, TableRow>> = {
   model: { type: 'texts', maxItems: 10 },
+  baseURL: { type: 'address' },
   instructions: { type: 'text', maxLength: 100_000 },
   store: { type: 'text', maxLength: 4096 },
   permissions: { type: 'rules' },
@@ -90,6 +92,7 @@ export const configTable: Readonly<Record<string, TableRow>> = {
     preset: ['none', 'quick', 'standard', 'patient'],
     example: '"patient" or { "maxAttempts": 6 }',
   },
+  explain: { type: 'word', words: ['auto', 'always', 'never'] },
   fetch: { type: 'flag' },
   commands: { type: 'texts', maxItems: 20 },
   tools: { type: 'tools' },
@@ -100,6 +103,8 @@ export function expectedWords(kind: ValueKind): string {
   switch (kind.type) {
     case 'text':
       return `a text of 1 to ${kind.maxLength} characters`;
+    case 'address':
+      return 'an address such as "https://host/v1"';
     case 'texts':
       return kind.isListOnly === true ? 'a list of texts' : 'a text or a list of texts';
     case 'number':

@@ -8,6 +8,8 @@ import type { SandboxLevel } from '../../tools/sandbox/sandbox.ts';
 export interface RerailConfig {
   /** `anthropic:claude-sonnet-5`; of a list the first is asked, the others are the fallback chain. */
   readonly model?: string | readonly string[];
+  /** Where the provider of the first model is asked instead of at its own address: `https://host/v1`. Its key is sent there. */
+  readonly baseURL?: string;
   /** What the agent is told, besides how to work in a folder. */
   readonly instructions?: string;
   /** The file that runs are kept in, from the folder of this file. */
@@ -20,6 +22,8 @@ export interface RerailConfig {
   readonly limits?: Partial<RunLimits>;
   /** `none`, `quick`, `standard`, `patient`, or what differs from `standard`. */
   readonly retry?: RetryOption;
+  /** Whether a model is asked to say in plain words why a run failed, under the report: `auto`, `always` or `never`, which is the default. */
+  readonly explain?: 'auto' | 'always' | 'never';
   /** Whether the agent may fetch pages; true unless told. */
   readonly fetch?: boolean;
   /** Folders of slash commands in Markdown, from the folder of this file. */

@@ -107,14 +107,14 @@ describe('a configuration that is wrong (U03)', () => {
       fault: 'a name like no other',
       text: '{ "zzzzzz": 1 }',
       says: [
-        'rerail.config.json:1: "zzzzzz" is not known; known are model, instructions, store, permissions, protect, sandbox, limits, retry, fetch, commands, tools',
+        'rerail.config.json:1: "zzzzzz" is not known; known are model, baseURL, instructions, store, permissions, protect, sandbox, limits, retry, explain, fetch, commands, tools',
       ],
     },
     {
       fault: 'a prototype',
       text: '{ "__proto__": { "fetch": false } }',
       says: [
-        'rerail.config.json:1: "__proto__" is not known; known are model, instructions, store, permissions, protect, sandbox, limits, retry, fetch, commands, tools',
+        'rerail.config.json:1: "__proto__" is not known; known are model, baseURL, instructions, store, permissions, protect, sandbox, limits, retry, explain, fetch, commands, tools',
       ],
     },
     {

@@ -20,6 +20,7 @@ import { findLocalServer } from './local-server.ts';
 import type { LocalServer } from './local-server.ts';
 import { originsOf } from './origins.ts';
 import { ownPathsInside } from './own-paths.ts';
+import { addressWish } from './provider-address.ts';
 import { flagValues } from './setting-flags.ts';
 import type { SettingFlags } from './setting-flags.ts';
 import type { Settings } from './settings.ts';
@@ -50,14 +51,15 @@ export async function loadSettings(
   const user = await readUserLayer(io, options);
   const problems = [...typed.problems, ...environment.problems, ...found.problems, ...user.problems];
   if (problems.length > 0) throw problemsError(problems);
-  const merged = mergeLayers({
+  const layers = {
     flags: typed.values,
     environment: environment.values,
     workspace: found.values,
     user: user.values,
     defaults: defaultsFor(io),
-  });
-  const model = await chooseModel({ wish: wishOf(merged), env, findLocal });
+  };
+  const merged = mergeLayers(layers);
+  const model = await chooseModel({ wish: wishOf(merged), address: addressWish(layers), env, findLocal });
   const dotEnvNotice = found.hasUntrustedDotEnv && model.from === 'default' ? [untrustedDotEnv(io)] : [];
   const notices = [...found.notices, ...environment.notices, ...hiddenNotices(merged), ...dotEnvNotice];
   const settings = toSettings({
@@ -66,7 +68,7 @@ export async function loadSettings(
     model,
     notices,
     io,
-    commandFolders: found.commandFolders,
+    commandFiles: found.commandFiles,
   });
   const own = await ownPathsInside(workspace, { io, storeFile: settings.storeFile });
   return { ...settings, protect: [...settings.protect, ...own] };
@@ -135,10 +137,10 @@ interface Found {
   readonly model: ModelChoice;
   readonly notices: readonly string[];
   readonly io: CliIo;
-  readonly commandFolders: readonly string[];
+  readonly commandFiles: Settings['commandFiles'];
 }
 
-function toSettings({ merged, workspace, model, notices, io, commandFolders }: Found): Settings {
+function toSettings({ merged, workspace, model, notices, io, commandFiles }: Found): Settings {
   const first = (name: string): unknown => merged.get(name)?.[0].value;
   const all = (name: string): readonly unknown[] =>
     (merged.get(name) ?? []).flatMap(({ value }) => value as readonly unknown[]); // The table says that it is a list.
@@ -153,9 +155,11 @@ function toSettings({ merged, workspace, model, notices, io, commandFolders }: F
     sandbox: toSandboxChoice(merged.get('sandbox')?.[0]),
     limits: limitsOf(merged),
     retry: first('retry') as RetryOption | undefined, // Checked by the table.
+    explain: first('explain') as Settings['explain'], // As above.
     tools: first('tools') as readonly Tool[], // Checked one by one.
     canFetch: first('fetch') === true,
-    commandFolders: [...commandFolders, ...pathsOf(merged, 'commands', io)],
+    commandFiles,
+    commandFolders: pathsOf(merged, 'commands', io),
     notices: [...notices, ...model.notices],
     origins: originsOf(merged, model),
   };

@@ -14,7 +14,7 @@ const maxShownCharacters = 200;
 export function originsOf(merged: Merged, model: ModelChoice): readonly SettingOrigin[] {
   const chosen = model.models.map(({ name }) => name);
   const given = [...merged]
-    .filter(([path]) => path !== 'model' && !path.startsWith('limits.'))
+    .filter(([path]) => path !== 'model' && path !== 'baseURL' && !path.startsWith('limits.'))
     .flatMap(([path, values]) => originsAt(path, values));
   const limits = Object.entries(defaultLimits).map(([name, usual]): SettingOrigin => {
     const path = `limits.${name}`;
@@ -22,18 +22,32 @@ export function originsOf(merged: Merged, model: ModelChoice): readonly SettingO
     return { path, value: shown(first?.value ?? usual), from: first?.from ?? 'default' };
   });
   const retry = merged.has('retry') ? [] : [{ path: 'retry', value: 'standard', from: 'default' }];
-  const all = [{ path: 'model', value: shown(chosen), from: model.from }, ...given, ...retry, ...limits];
+  const first = { path: 'model', value: shown(chosen), from: model.from };
+  const all = [first, ...addressesOf(model), ...given, ...retry, ...limits];
   return all.toSorted((one, other) => rankOf(one.path) - rankOf(other.path));
+}
+
+/** Where the first model is asked, and each fallback whose provider is asked elsewhere than at its own address. */
+function addressesOf({ models: [first, ...others] }: ModelChoice): readonly SettingOrigin[] {
+  const { url, from } = first.address ?? { url: "the provider's own", from: 'default' };
+  const further = others.flatMap(({ model, address }): readonly SettingOrigin[] =>
+    address === undefined || model.provider === first.model.provider
+      ? []
+      : [{ path: `baseURL.${model.provider}`, value: shown(address.url), from: address.from }],
+  );
+  return [{ path: 'baseURL', value: shown(url), from }, ...further];
 }
 
 const order = [
   'model',
+  'baseURL',
   'instructions',
   'store',
   'permissions',
   'protect',
   'sandbox',
   'retry',
+  'explain',
   'fetch',
   'commands',
   'tools',

@@ -8,6 +8,8 @@ import type { GivenValue } from './given-value.ts';
 export interface SettingFlags {
   /** `--model`, which may come more than once and may hold several with commas between them. */
   readonly model?: string | readonly string[] | undefined;
+  /** `--base-url`: where the provider of the first model is asked. */
+  readonly baseURL?: string | undefined;
   /** `--config`: a file, or `none`. */
   readonly config?: string | undefined;
   readonly store?: string | undefined;
@@ -30,6 +32,7 @@ export function flagValues(
     if (value !== undefined) values.push({ path, value, from: `flag ${flag}`, folder });
   };
   add('model', namesOf(flags.model), '--model');
+  add('baseURL', flags.baseURL, '--base-url');
   add('store', flags.store, '--store');
   add('sandbox', flags.sandbox === undefined ? undefined : toSandbox(flags.sandbox), '--sandbox');
   // There is no flag that says yes.

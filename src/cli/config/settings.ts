@@ -3,6 +3,7 @@ import type { RunLimits } from '../../agent/limits.ts';
 import type { Model } from '../../model/model.ts';
 import type { Tool } from '../../model/tool.ts';
 import type { RetryOption } from '../../resilience/retry-policy.ts';
+import type { ChosenAddress } from './provider-address.ts';
 import type { SandboxChoice } from '../../tools/workspace/workspace.ts';
 
 /** Everything that a command needs to know before it makes an agent: from flags, environment and files, checked. */
@@ -20,10 +21,14 @@ export interface Settings {
   readonly sandbox: SandboxChoice;
   readonly limits: Partial<RunLimits>;
   readonly retry: RetryOption | undefined;
+  /** Whether a run that fails is explained by a model. */
+  readonly explain?: 'auto' | 'always' | 'never' | undefined;
   /** Tools of the user's own, from a configuration in TypeScript. */
   readonly tools: readonly Tool[];
   readonly canFetch: boolean;
-  /** Folders of slash commands in Markdown. */
+  /** Slash commands of the workspace in Markdown, as they were when they were judged. */
+  readonly commandFiles: readonly CommandFile[];
+  /** Folders of slash commands of the person's own. */
   readonly commandFolders: readonly string[];
   /** What the person should know: a file that is not trusted and was passed over, a value that another one hides. */
   readonly notices: readonly string[];
@@ -31,10 +36,18 @@ export interface Settings {
   readonly origins: readonly SettingOrigin[];
 }
 
+/** A slash command with the very bytes that somebody has said yes to: the file may be another one by now. */
+export interface CommandFile {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+}
+
 export interface ChosenModel {
   /** `anthropic:claude-sonnet-5`. */
   readonly name: string;
   readonly model: Model;
+  /** Where it is asked, if somebody chose that. */
+  readonly address?: ChosenAddress;
 }
 
 export interface SettingOrigin {

@@ -10,7 +10,9 @@ import { variableRows } from './environment-values.ts';
 import { commandsFolder, findWorkspaceFiles, maxCommands } from './find-files.ts';
 import type { GivenValue } from './given-value.ts';
 import type { ImportOptions } from './import-config.ts';
+import { addressVariables } from './provider-address.ts';
 import { readFileBounded } from './read-file-bounded.ts';
+import type { CommandFile } from './settings.ts';
 import { decodeText, maxConfigBytes, readSourceGraph } from './source-graph.ts';
 import { contentHash, readTrustList } from './trust-list.ts';
 import type { TrustList } from './trust-list.ts';
@@ -25,7 +27,7 @@ export interface WorkspaceLayer {
   readonly dotEnv: Readonly<Record<string, string>>;
   /** There is one, and nobody has said yes to it. */
   readonly hasUntrustedDotEnv: boolean;
-  readonly commandFolders: readonly string[];
+  readonly commandFiles: readonly CommandFile[];
 }
 
 export interface LayerOptions extends ImportOptions {
@@ -47,14 +49,14 @@ export async function readWorkspaceLayer(options: LayerOptions): Promise<Workspa
   const files = await findWorkspaceFiles(options.workspace);
   const { values, problems } = await readConfig(held, files.configs);
   const dotEnv = files.environment === undefined ? {} : await readDotEnv(held, files.environment);
-  const hasCommands = await areCommandsTrusted(held, files.commands);
+  const commandFiles = await readCommands(held, files.commands);
   return {
     values,
     problems,
     notices: held.notices,
     dotEnv: dotEnv ?? {},
     hasUntrustedDotEnv: dotEnv === undefined,
-    commandFolders: hasCommands ? [path.join(options.workspace, commandsFolder)] : [],
+    commandFiles,
   };
 }
 
@@ -100,7 +102,9 @@ async function readFound(held: Held, found: readonly string[]): Promise<ConfigFi
       );
       return readConfigFile(graph.files, { ...held, shown });
     }
-    const danger = shown.endsWith('.json') ? 'choose models and rules for you' : 'run code here';
+    const danger = shown.endsWith('.json')
+      ? 'choose models, rules and who is sent your keys'
+      : 'run code here';
     // One line is enough: whoever looks at the first finds the others.
     if (index === 0 || verdict === 'changed') {
       held.notices.push(passedOverNotice(shown, { verdict, danger, command: held.io.command }));
@@ -118,36 +122,51 @@ async function readDotEnv(held: Held, file: string): Promise<Readonly<Record<str
   if (verdict !== 'trusted') return undefined;
   const known = knownVariables();
   const given = Object.entries(parseEnv(decodeText(read.bytes) ?? ''));
+  held.notices.push(...given.filter(([name]) => addressNames.has(name)).map(([name]) => addressNotice(name)));
   return Object.fromEntries(
     given.flatMap(([name, value]) => (known.has(name) && value !== undefined ? [[name, value]] : [])),
   );
+}
+
+const addressNames: ReadonlySet<string> = new Set([
+  ...Object.values(addressVariables).map(({ variable }) => variable),
+  'RERAIL_BASE_URL',
+]);
+
+function addressNotice(name: string): string {
+  return `${name} in .env was not read, for addresses are not taken from there. Export it yourself, or write "baseURL" in rerail.config.json`;
 }
 
 /** Keys and our own variables: nothing that changes how programs run or where they connect to. */
 function knownVariables(): ReadonlySet<string> {
   const registry = createModelRegistry();
   const keys = registry.list().flatMap((provider) => registry.describe(`${provider}:any`).keyVariables);
-  return new Set([...keys, ...variableRows.map(({ variable }) => variable)]);
+  // Whoever says yes to an .env is shown its names only, and so has not seen where a key would be sent.
+  const own = variableRows.filter(({ path: at }) => at !== 'baseURL').map(({ variable }) => variable);
+  return new Set([...keys, ...own]);
 }
 
-async function areCommandsTrusted(held: Held, commands: readonly string[]): Promise<boolean> {
-  if (commands.length === 0) return false;
+/** All of them or none. What is judged here is what is used later, never the file again. */
+async function readCommands(held: Held, commands: readonly string[]): Promise<readonly CommandFile[]> {
+  if (commands.length === 0) return [];
   // A yes to the first of them would be a yes to whatever is put behind.
   if (commands.length > maxCommands) {
     held.notices.push(`${commandsFolder} was not used: it has more than ${maxCommands} commands`);
-    return false;
+    return [];
   }
   const files = await Promise.all(
     commands.map(async (file) => {
       const read = await readFileBounded(file, maxConfigBytes);
-      return { path: file, sha256: read.type === 'read' ? contentHash(read.bytes) : '' };
+      return read.type === 'read'
+        ? { path: file, bytes: read.bytes, sha256: contentHash(read.bytes) }
+        : { path: file, bytes: new Uint8Array(), sha256: '' };
     }),
   );
   const verdict = judgeFiles(held.trust, files);
-  if (verdict === 'trusted') return true;
+  if (verdict === 'trusted') return files;
   const { command } = held.io;
   held.notices.push(
     passedOverNotice(commandsFolder, { verdict, danger: 'tell the agent what to do', command }),
   );
-  return false;
+  return [];
 }

@@ -1,3 +1,4 @@
+import { printable } from '../../base/printable.ts';
 import type { PersonRequest } from '../../agent/run-outcome.ts';
 import type { Json } from '../../base/json.ts';
 import { createFailure } from '../../errors/failure.ts';
@@ -9,12 +10,14 @@ import { createScreen } from '../layout.ts';
 import { openExisting } from '../open-store.ts';
 import { usageError } from '../usage-error.ts';
 import type { AgentSeam } from './agent-seam.ts';
+import { misplaced } from './check-place.ts';
 import { finishedRun, runInUse } from './find-run.ts';
 import { goOn } from './go-on.ts';
 import { hasAnswer, openQuestion } from './next-steps.ts';
 import { findOptionsOf } from './open-run-store.ts';
 import { previewCall } from './preview-call.ts';
-import { momentText } from './run-words.ts';
+import { topRunId } from './read-nodes.ts';
+import { momentText, shellWord } from './run-words.ts';
 import { takeRun } from './take-run.ts';
 import type { TakenRun } from './take-run.ts';
 
@@ -32,13 +35,17 @@ export async function answerCall(answering: Answering, given: Given): Promise<nu
   const taken = await takeRun(seam, given, io);
   const { reading, settings, storeFlag } = taken;
   const request = readRequest(taken, answering, given.flags);
+  const onlyRecord = given.flags['resume'] === false || given.flags['noResume'] === true;
+  // An answer that is only written down is good for whoever goes on, wherever that is.
+  const verb = verdict === 'yes' ? 'approve' : 'reject';
+  const wrong = onlyRecord ? undefined : await misplaced(seam, taken, { verb, flags: given.flags, io });
+  if (wrong !== undefined) throw wrong;
   const facts = await previewCall(answering, settings, request);
   const lines = approvalLines(request, createScreen(io), facts);
   // What is shown is for the person; with --json the answer of the program is on stdout.
   const isJson = given.flags['json'] === true;
   (isJson ? io.stderr : io.stdout).write(lines.map((line) => `${line}\n`).join(''));
   const value = answerTo(request, verdict, given.flags['reason']);
-  const onlyRecord = given.flags['resume'] === false || given.flags['noResume'] === true;
   if (onlyRecord) return record(taken, { value, verdict }, io);
   return goOn({
     seam,
@@ -59,6 +66,12 @@ function readRequest(
   const { row } = reading;
   const { runId } = row;
   if (row.owner !== undefined) throw runInUse(row, findOptionsOf(io, flags));
+  const top = topRunId(row);
+  if (top !== runId)
+    throw usageError({
+      message: `The run "${runId}" stands below "${top}", which asks for it and goes on with it`,
+      hint: `Type: ${io.command} ${verdict === 'yes' ? 'approve' : 'reject'} ${shellWord(top)}${storeFlag}`,
+    });
   const request = openQuestion(reading);
   if (request === undefined || request.type === 'mend') {
     const isOver = row.status === 'completed' || row.status === 'stopped';
@@ -74,6 +87,11 @@ function readRequest(
       'it was answered already, and the first answer counts',
       `Go on with it: ${io.command} resume ${runId}${storeFlag}`,
     );
+  if (request.type === 'question')
+    throw usageError({
+      message: `The run "${runId}" asks for words, not for a yes or no: ${printable(request.question)}`,
+      hint: `Answer it: ${io.command} resume ${runId} --answer "…"${storeFlag}`,
+    });
   if (request.type === 'in-doubt')
     throw usageError({
       message: `The run "${runId}" asks whether a call of "${request.tool}" happened, not whether it may`,

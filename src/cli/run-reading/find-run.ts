@@ -1,5 +1,6 @@
 import { createFailure } from '../../errors/failure.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
+import { parentIdOf } from '../../model/run-tree.ts';
 import type { RunRow, Store } from '../../model/store.ts';
 import { quote, usageError } from '../usage-error.ts';
 import { agoText, momentText, shellWord, statusWords } from './run-words.ts';
@@ -44,6 +45,8 @@ async function searchIds(store: Store, prefix: string): Promise<Found> {
   for (let page = 0; page < maxPages; page += 1) {
     const { runs, next } = await store.runs.list({
       limit: pageRuns,
+      // The first letters of a flow's name are also those of the runs below it: it is the flow that is meant.
+      ...(prefix.includes('/') ? {} : { below: false }),
       ...(cursor === undefined ? {} : { cursor }),
     });
     found.push(...runs.filter(({ runId }) => runId.startsWith(prefix)));
@@ -127,8 +130,9 @@ export async function shortIdsOf(
 ): Promise<ReadonlyMap<string, string>> {
   if (runs.every(({ runId }) => runId.length <= wholeIdLength))
     return new Map(runs.map(({ runId }) => [runId, runId]));
-  const { runs: others, next } = await store.runs.list({ limit: pageRuns });
-  const ids = [...new Set([...runs, ...others].map(({ runId }) => runId))].toSorted();
+  const { runs: others, next } = await store.runs.list({ limit: pageRuns, below: false });
+  const tops = runs.filter((row) => parentIdOf(row) === undefined);
+  const ids = [...new Set([...tops, ...others].map(({ runId }) => runId))].toSorted();
   const least = next === undefined ? leastLength : leastAmongMany;
   const lengths = new Map(
     ids.map((id, index) => {

@@ -176,7 +176,7 @@ function requestOf(event: RunEvent): PersonRequest | undefined {
 }
 
 function isCall(request: PersonRequest | undefined): boolean {
-  return request !== undefined && request.type !== 'mend';
+  return request !== undefined && request.type !== 'mend' && request.type !== 'question';
 }
 
 /**
@@ -192,7 +192,7 @@ function rememberShown({ workspace }: OpenedAgent, word: GivenWord | undefined):
 
 /** The answer with the name of its question, so that it is never taken for the answer to another one. */
 function bound({ request, value }: GivenWord): Json {
-  if (request.type === 'mend') return value;
+  if (request.type === 'mend' || request.type === 'question') return value;
   const { id, hash } = request;
   if (isRecord(value)) return { ...value, id, hash };
   if (typeof value === 'boolean') return { approved: value, id, hash };

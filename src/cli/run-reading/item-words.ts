@@ -1,5 +1,6 @@
 // Table: what each thing that happened in a run is called, for `show`.
-import { duration, money } from '../../agent/report-words.ts';
+import { money } from '../../agent/report-words.ts';
+import { duration } from '../../base/duration.ts';
 import type { RecoveryName } from '../../agent/recovery.ts';
 import type { PersonRequest, SuspendReason } from '../../agent/run-outcome.ts';
 import { unreachable } from '../../base/assert.ts';
@@ -10,6 +11,7 @@ import { boundText } from '../../base/text.ts';
 import type { Failure } from '../../errors/failure.ts';
 import type { Style } from '../paint.ts';
 import type { AttemptBody, ReadItem, ToolBody, WaitBody } from './run-reading.ts';
+import { conductWords, nodeEndWords, nodeWaitWords } from './node-words.ts';
 import { momentText } from './run-words.ts';
 import type { Words } from './run-words.ts';
 
@@ -83,6 +85,10 @@ function otherWords(item: Other): readonly Words[] {
       return [gold(`The tool ${printable(item.tool)} was taken away: ${printable(item.why)}`)];
     case 'tool-restored':
       return [{ text: `The tool ${printable(item.tool)} is back.` }];
+    case 'conduct':
+      return [conductWords(item)];
+    case 'node-waits':
+      return [nodeWaitWords(item, suspensionText(item.reason))];
     case 'hook':
       return [{ text: `A hook at ${printable(item.point)} said: ${printable(item.verdict)}` }];
     case 'injected':
@@ -113,6 +119,8 @@ type Word = Exclude<
       | 'limit'
       | 'tool-withdrawn'
       | 'tool-restored'
+      | 'conduct'
+      | 'node-waits'
       | 'hook'
       | 'injected'
       | 'suspended'
@@ -186,6 +194,8 @@ function usedText({ inputTokens, outputTokens, costUsd }: AttemptBody): string {
 
 function toolWords(item: ToolBody): readonly Words[] {
   const { tool, input, end, durationMs, failure, attempt, answer, sandbox } = item;
+  if (item.node !== undefined)
+    return [nodeEndWords(item, failure === undefined ? '' : `: ${failureText(failure)}`)];
   const call = `${printable(tool)}${input === '' ? '' : ` ${quoted(input)}`}`;
   const nth = attempt > 1 ? `, attempt ${attempt}` : '';
   const place = sandbox === undefined ? '' : `, in the sandbox "${sandbox}"`;
@@ -234,7 +244,7 @@ export function waitText({ delayMs, tookMs, askedBy, dueAtMs }: WaitBody): strin
 export const recoveryWords = {
   retry: 'it is tried again',
   splice: 'the answer is continued where it broke off',
-  'fall-back': 'the next model of the chain is asked',
+  'fall-back': 'another one is asked in its place',
   nudge: 'the model is told to go on',
   continue: 'the answer was cut off and is continued',
   're-ask': 'the model is asked again, with what was wrong',
@@ -244,6 +254,9 @@ export const recoveryWords = {
   verify: 'the tool looks whether it happened',
   'ask-person': 'a person is asked',
   salvage: 'one last turn without tools',
+  skip: 'the flow goes on without it',
+  replan: 'the rest is planned anew, and what is done stays done',
+  reclassify: 'capabilities are chosen anew',
   suspend: 'the run waits outside any process',
   stop: 'the run is stopped',
   fail: 'the run has failed',
@@ -265,6 +278,7 @@ const suspensions = {
   'long-wait': 'for the time that the provider named',
   credit: 'for credit at the provider',
   credentials: 'for a key that the provider accepts',
+  clarification: 'for an answer from a person',
   storage: 'for a store that can be written',
   released: 'for somebody to take it up',
 } as const satisfies Record<SuspendReason, string>;
@@ -276,6 +290,7 @@ function fromText(resumeAt: number | undefined): string {
 /** A question, with the very call that it is about. */
 export function requestText(request: PersonRequest): string {
   if (request.type === 'mend') return printable(request.why);
+  if (request.type === 'question') return printable(request.question);
   return `${callText(request.tool, request.input)} (${printable(request.why)})`;
 }
 

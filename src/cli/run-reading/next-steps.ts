@@ -1,5 +1,7 @@
+import { stepText } from '../../agent/next-steps.ts';
 import type { PersonRequest } from '../../agent/run-outcome.ts';
 import { printable } from '../../base/printable.ts';
+import { topRunId } from './read-nodes.ts';
 import { latest } from './run-reading.ts';
 import type { RunReading } from './run-reading.ts';
 import { momentText, shellWord } from './run-words.ts';
@@ -24,7 +26,7 @@ export interface Typing {
 /** What can be done about a run now, the best first. */
 export function nextSteps(reading: RunReading, typing: Typing): readonly NextStep[] {
   const { row, trouble } = reading;
-  const say = speaker(row.runId, typing);
+  const say = readingSpeaker(reading, typing);
   if (trouble !== undefined) {
     const command = `${typing.command} doctor${typing.storeFlag}`;
     return [{ text: 'look at the whole store', verb: 'doctor', command }];
@@ -41,17 +43,14 @@ export function nextSteps(reading: RunReading, typing: Typing): readonly NextSte
     case 'parked':
       return parkedSteps(reading, say);
     case 'failed':
-      return [
-        say('go on after the last finished turn, when the cause is mended', 'resume'),
-        say('read the whole report', 'explain'),
-      ];
+      return [say(stepText('resume'), 'resume'), say('read the whole report', 'explain')];
     case 'cancelled':
       return [say('go on where it was ended', 'resume')];
     case 'stopped':
       return [
         say('read how far it came; a stopped run is not resumed', 'explain'),
         {
-          text: 'ask again, for less or with more room',
+          text: stepText('run-again'),
           verb: 'run',
           command: `${typing.command} run --help`,
         },
@@ -61,9 +60,39 @@ export function nextSteps(reading: RunReading, typing: Typing): readonly NextSte
   }
 }
 
+/** What can be typed to answer a question about a call. */
+export function answerSteps(
+  request: PersonRequest,
+  runId: string,
+  typing: Pick<Typing, 'command' | 'storeFlag'>,
+): readonly NextStep[] {
+  return questionSteps(request, speaker(runId, typing));
+}
+
+/** Whoever looks at a run below another one acts on the one at the top: that is the one that goes on. */
+function readingSpeaker({ row, nodes, isConducted }: RunReading, typing: Typing): Say {
+  const own = speaker(row.runId, typing);
+  const top = speaker(topRunId(row), typing);
+  // A flow is code of another program: what is said here is written down, and that program goes on by it.
+  const isElsewhere = (isConducted || nodes.length > 0 || topRunId(row) !== row.runId) && !isOurs(row);
+  return (text, verb, rest = '') => {
+    if (lookingVerbs.has(verb)) return own(text, verb, rest);
+    if (!isElsewhere || !answeringVerbs.has(verb)) return top(text, verb, rest);
+    return top(`${text} where its program runs`, verb, `${rest} --no-resume`);
+  };
+}
+
+const lookingVerbs: ReadonlySet<string> = new Set(['show', 'explain', 'why']);
+const answeringVerbs: ReadonlySet<string> = new Set(['approve', 'reject']);
+
+/** Begun by the command line itself: see `agentNameOf`. */
+function isOurs({ agent }: RunReading['row']): boolean {
+  return agent.startsWith('rerail:');
+}
+
 type Say = (text: string, verb: string, rest?: string) => NextStep;
 
-function speaker(runId: string, { command, storeFlag }: Typing): Say {
+function speaker(runId: string, { command, storeFlag }: Pick<Typing, 'command' | 'storeFlag'>): Say {
   const name = shellWord(printable(runId));
   return (text, verb, rest = '') => ({
     text,
@@ -105,6 +134,7 @@ function waitingSteps(reading: RunReading, say: Say, nowMs: number): readonly Ne
 }
 
 function questionSteps(request: PersonRequest, say: Say): readonly NextStep[] {
+  if (request.type === 'question') return [say('answer it, and go on', 'resume', ' --answer "…"')];
   if (request.type !== 'in-doubt') {
     return [
       say('let it be done, and go on', 'approve'),

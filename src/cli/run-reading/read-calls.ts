@@ -1,9 +1,10 @@
 import type { RunEvent } from '../../agent/run-event.ts';
-import type { ToolEnd } from '../../agent/tool-call.ts';
+import type { PreparedCall, ToolEnd, WaitingEnd } from '../../agent/tool-call.ts';
 import { defined } from '../../base/defined.ts';
 import { redactJson } from '../../base/redact.ts';
 import { boundText } from '../../base/text.ts';
 import { clean } from '../../errors/failure.ts';
+import type { Failure } from '../../errors/failure.ts';
 import { partsOf, textOf } from '../../model/message.ts';
 import type { StoredEvent } from '../../model/store.ts';
 import type { JournalEntry } from '../../runtime/journal.ts';
@@ -12,6 +13,7 @@ import type { ReplayStep } from '../../runtime/replay-run.ts';
 import { at } from '../../runtime/run-blobs.ts';
 import { sandboxLevels } from '../../tools/sandbox/sandbox.ts';
 import type { SandboxLevel } from '../../tools/sandbox/sandbox.ts';
+import { isOfFlow, nodeFactsOf, nodeText, noteCalls, noteNode } from './read-nodes.ts';
 import { addItem } from './reader.ts';
 import type { Reader } from './reader.ts';
 import { latest } from './run-reading.ts';
@@ -26,8 +28,10 @@ export function addCall(reader: Reader, step: ReplayStep, call: Call): void {
   switch (effect) {
     case 'model':
       return addAttempt(reader, call.input, outcome.value);
+    case 'conduct':
+      return addDecision(reader, outcome.value);
     case 'tool':
-      return addTool(reader, at(outcome.value, ['end']) as ToolEnd, Number(at(call.input, ['attempt']) ?? 1)); // Written by the effect.
+      return addEnd(reader, at(outcome.value, ['end']) as ToolEnd | WaitingEnd, call.input); // Written by the effect.
     case 'verify': {
       const tool = [...reader.prepared.values()][Number(at(call.input, ['index']) ?? 0)]?.call.name;
       const found = String(at(outcome.value, ['found', 'type']));
@@ -49,6 +53,34 @@ export function addCall(reader: Reader, step: ReplayStep, call: Call): void {
 }
 
 const maxText = 500;
+
+/** A function decided in the place of a model. */
+function addDecision(reader: Reader, value: unknown): void {
+  const failure = at(value, ['failure']) as Failure | undefined; // Each effect has one form of value.
+  const prepared = (at(value, ['answer', 'prepared']) ?? []) as readonly PreparedCall[];
+  reader.prepared.clear();
+  for (const call of prepared) reader.prepared.set(call.callId, { call, seq: reader.seq });
+  noteCalls(
+    reader.nodes,
+    prepared.filter(({ name }) => reader.nodeNames.includes(name)),
+  );
+  addItem(reader, {
+    type: 'conduct',
+    calls: prepared.map(({ name }) => clean(name, maxText)),
+    ...defined({ failure }),
+  });
+}
+
+function addEnd(reader: Reader, end: ToolEnd | WaitingEnd, input: unknown): void {
+  if (end.type !== 'waiting') return addTool(reader, end, Number(at(input, ['attempt']) ?? 1));
+  const known = reader.prepared.get(end.callId);
+  const ready = known?.call.type === 'ready' ? known.call : undefined;
+  const facts = nodeFactsOf(end, { input: ready?.input, isConducted: reader.isConducted }) ?? {};
+  noteNode(reader.nodes, end, facts);
+  const { runId } = facts;
+  const waits = { type: 'node-waits', node: clean(end.name, maxText), reason: end.wait.reason } as const;
+  addItem(reader, { ...waits, ...defined({ runId }) }, known === undefined ? [] : [known.seq]);
+}
 
 function addAttempt(reader: Reader, input: unknown, value: unknown): void {
   const { situation } = input as ModelEffectInput; // Each effect has one form of input and value.
@@ -129,20 +161,22 @@ function addTool(reader: Reader, end: ToolEnd, attempt: number): void {
   const known = reader.prepared.get(end.callId);
   const ready = known?.call.type === 'ready' ? known.call : undefined;
   const answer = ready === undefined ? undefined : reader.answers.get(ready.hash);
-  const text = textOf(partsOf(end.content));
+  const node = nodeFactsOf(end, { input: ready?.input, isConducted: reader.isConducted });
+  if (node !== undefined) noteNode(reader.nodes, end, node);
+  const text = node === undefined ? textOf(partsOf(end.content)) : nodeText(end);
   const sandbox = sandboxIn(end, text);
   const body: ToolBody = {
     type: 'tool',
     callId: end.callId,
     tool: clean(end.name, maxText),
-    input: ready === undefined ? '' : inputText(ready.input),
+    input: ready === undefined || (reader.isConducted && isOfFlow(ready.input)) ? '' : inputText(ready.input),
     ...defined({ effect: ready?.effect, permission: ready?.permission, why: ready?.why }),
     ...(answer === undefined ? {} : { answer: { verdict: answer.verdict, reason: answer.reason } }),
     attempt,
     end: end.type,
     durationMs: end.durationMs,
     text: clean(text, maxText),
-    ...defined({ failure: end.failure, sandbox }),
+    ...defined({ failure: end.failure, node, sandbox }),
   };
   const intent = ready?.effect === 'once' ? reader.intendSeq : undefined;
   const seqs = [known?.seq, intent, ...(answer?.seqs ?? [])];

@@ -8,6 +8,7 @@ import { noSuchRun } from '../../runtime/export-run.ts';
 import { replayRun } from '../../runtime/replay-run.ts';
 import type { ReplayStep } from '../../runtime/replay-run.ts';
 import { at } from '../../runtime/run-blobs.ts';
+import { nodesOf } from './read-nodes.ts';
 import { addStep } from './read-steps.ts';
 import { createReader } from './reader.ts';
 import type { Reader } from './reader.ts';
@@ -32,6 +33,8 @@ export async function readRun(store: Store, runId: string): Promise<RunReading> 
     row: { ...row, text: clean(row.text, maxRowText), ...cleanReason(row) },
     asked: askedIn(events),
     models: reader.models,
+    nodes: nodesOf(reader.nodes, reader.isConducted ? reader.nodeNames : [], last.step?.phase === 'ended'),
+    isConducted: reader.isConducted,
     items: reader.items,
     usage: last.step?.usage ?? { ...emptyLedger, toolCalls: 0, elapsedMs: 0 },
     turns: last.step?.turn ?? 0,

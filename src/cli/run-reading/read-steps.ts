@@ -7,6 +7,7 @@ import type { ReplayStep } from '../../runtime/replay-run.ts';
 import { configIn } from '../../runtime/replay-parts.ts';
 import { at } from '../../runtime/run-blobs.ts';
 import type { RunConfig } from '../../agent/config.ts';
+import { isRecord } from '../../base/json.ts';
 import type { Json } from '../../base/json.ts';
 import { addCall, addToolEnd } from './read-calls.ts';
 import { addItem, joinLatest } from './reader.ts';
@@ -57,6 +58,8 @@ function addBeginning(reader: Reader, { generation }: ReplayStep, body: Json): v
   const how = at(body, ['input', 'type']);
   const input = at(body, ['input']);
   noteConfig(reader, input === undefined ? undefined : configIn(input as Json)); // The body is JSON.
+  const nodes = at(body, ['facts', 'nodes']);
+  if (isRecord(nodes)) reader.nodeNames = Object.keys(nodes);
   // A new journal of the same run is a matter of storage.
   if (how === 'carry-on') return;
   addItem(reader, { type: 'began', how: how === 'resume' ? 'resume' : 'start', generation });
@@ -65,6 +68,7 @@ function addBeginning(reader: Reader, { generation }: ReplayStep, body: Json): v
 function noteConfig(reader: Reader, config: unknown): void {
   const models = at(config, ['models']);
   if (!Array.isArray(models)) return;
+  reader.isConducted = at(config, ['isConducted']) === true;
   reader.models = (models as RunConfig['models']).map(({ provider, name }) => `${provider}:${name}`); // Written by the machine.
 }
 

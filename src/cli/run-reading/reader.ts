@@ -1,6 +1,7 @@
 import type { PersonRequest } from '../../agent/run-outcome.ts';
 import type { PreparedCall } from '../../agent/tool-call.ts';
 import type { StoredEvent } from '../../model/store.ts';
+import type { NodeMap } from './read-nodes.ts';
 import type { ItemBody, ReadEvent, ReadItem } from './run-reading.ts';
 
 /** What is held while a run is read. */
@@ -9,6 +10,10 @@ export interface Reader {
   readonly sentences: ReadEvent[];
   readonly timeOf: (event: Pick<StoredEvent, 'seq' | 'atMs'>) => number;
   models: readonly string[];
+  isConducted: boolean;
+  /** Names of the agents below it. */
+  nodeNames: readonly string[];
+  readonly nodes: NodeMap;
   /** Of the event that is being read. */
   seq: number;
   atMs: number;
@@ -45,6 +50,9 @@ export function createReader(timeOf: Reader['timeOf']): Reader {
     sentences: [],
     timeOf,
     models: [],
+    isConducted: false,
+    nodeNames: [],
+    nodes: new Map(),
     seq: 0,
     atMs: 0,
     turn: 0,

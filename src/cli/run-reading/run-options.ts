@@ -9,14 +9,21 @@ export const runArgument: ArgumentSpec = {
 /** Exit codes of every command that names a run. */
 export const findExitCodes = [
   { code: 2, means: 'the id fits several runs, or what was typed makes no sense for this run' },
-  { code: 30, means: 'there is no such run, the store cannot be read, or another process carries the run' },
+  { code: 30, means: 'there is no such run, or the store cannot be read' },
+  { code: 31, means: 'another process carries the run, or has the store' },
+] as const;
+
+/** Exit codes of every command that changes a run. */
+export const changeExitCodes = [
+  ...findExitCodes,
+  { code: 24, means: 'the run belongs to another workspace' },
 ] as const;
 
 /** Exit codes of every command that goes on with a run: by what it comes to. */
 export const goOnExitCodes = [
-  ...findExitCodes,
+  ...changeExitCodes,
   { code: 21, means: 'the run was stopped by a limit' },
-  { code: 22, means: 'the run was stopped by a rule or a person, or belongs to another workspace' },
+  { code: 22, means: 'the run was stopped by a rule or a person' },
   { code: 23, means: 'the run waits: for an answer, for a person who mends something, or for its time' },
   { code: 129, means: 'the terminal was closed, and the run can be resumed' },
   { code: 130, means: 'the run was cancelled' },

@@ -10,6 +10,7 @@ import type { ToolEnd } from '../../agent/tool-call.ts';
 import type { Failure } from '../../errors/failure.ts';
 import type { RunRow } from '../../model/store.ts';
 import type { ToolEffect } from '../../model/tool.ts';
+import type { NodeFacts, ReadNode } from './read-nodes.ts';
 import type { SandboxLevel } from '../../tools/sandbox/sandbox.ts';
 
 /** A stored run, read once, for everybody who tells about it. Its texts are redacted and bounded. */
@@ -20,6 +21,10 @@ export interface RunReading {
   readonly asked: string;
   /** The chain of models that it was last carried on with, as `provider:model`. */
   readonly models: readonly string[];
+  /** Of a flow, a hand-off, a plan or a team: what became of the runs below it. */
+  readonly nodes: readonly ReadNode[];
+  /** A flow or a plan: a function decides in the place of a model. */
+  readonly isConducted: boolean;
   /** What happened, in order. */
   readonly items: readonly ReadItem[];
   /** Of what was read. */
@@ -67,6 +72,15 @@ export type ReadItem = Place & ItemBody;
 export type ItemBody =
   | { readonly type: 'began'; readonly how: 'start' | 'resume' | 'carry-on'; readonly generation: number }
   | { readonly type: 'turn'; readonly purpose: 'turn' | 'salvage' }
+  /** A flow or a plan decided what comes next: calls, an answer, or the end. */
+  | { readonly type: 'conduct'; readonly calls: readonly string[]; readonly failure?: Failure }
+  /** A call that is a run of its own waits outside the process. */
+  | {
+      readonly type: 'node-waits';
+      readonly node: string;
+      readonly reason: SuspendReason;
+      readonly runId?: string;
+    }
   | AttemptBody
   /** What was decided about a failure, and why. */
   | {
@@ -178,6 +192,8 @@ export interface ToolBody {
   /** The beginning of what the model was told. */
   readonly text: string;
   readonly failure?: Failure;
+  /** It is a node of a flow or a member of a team. */
+  readonly node?: NodeFacts;
   /** What the command ran in, where the result names it. */
   readonly sandbox?: SandboxLevel;
 }

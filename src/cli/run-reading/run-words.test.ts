@@ -25,6 +25,8 @@ describe('statusWords()', () => {
     { row: { status: 'failed' }, text: 'failed', style: 'failure' },
     { row: { status: 'stopped', reason: 'rejected' }, text: 'stopped: rejected', style: 'failure' },
     { row: { status: 'completed' }, text: 'completed', style: undefined },
+    { row: { status: 'completed', reason: 'denied:2' }, text: 'completed, 2 denied', style: undefined },
+    { row: { status: 'completed', reason: 'denied:x' }, text: 'completed', style: undefined },
   ] as const)('$row', ({ row, text, style }) => {
     expect(statusWords(row)).toEqual(style === undefined ? { text } : { text, style });
   });

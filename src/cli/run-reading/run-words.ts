@@ -1,5 +1,5 @@
 import type { StopReason, SuspendReason } from '../../agent/run-outcome.ts';
-import { duration } from '../../agent/report-words.ts';
+import { duration } from '../../base/duration.ts';
 import type { RunRow } from '../../model/store.ts';
 import type { Style } from '../paint.ts';
 
@@ -23,9 +23,17 @@ export function statusWords(row: Pick<RunRow, 'status' | 'code' | 'reason' | 'ow
       return { text: code === undefined ? 'failed' : `failed: ${code}`, style: 'failure' };
     case 'stopped':
       return { text: `stopped: ${own(stopWords, reason) ?? 'a limit'}`, style: 'failure' };
+    case 'completed':
+      return { text: `completed${deniedWords(reason)}` };
     default:
       return { text: status };
   }
+}
+
+/** Written by the runtime; whatever else a store holds there says nothing. */
+function deniedWords(reason: string | undefined): string {
+  const [, count] = /^denied:([1-9][0-9]{0,5})$/.exec(reason ?? '') ?? [];
+  return count === undefined ? '' : `, ${count} denied`;
 }
 
 const waitWords = {
@@ -34,6 +42,7 @@ const waitWords = {
   'long-wait': 'waits for its time',
   credit: 'waits for credit',
   credentials: 'waits for a key',
+  clarification: 'waits for words',
   storage: 'waits: storage',
   released: 'let go',
 } as const satisfies Record<SuspendReason, string>;

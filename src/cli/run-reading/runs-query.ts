@@ -15,9 +15,17 @@ export function readRunQuery(flags: Given['flags'], nowMs: number): RunQuery {
     tool: flagText(flags, 'tool'),
     text: flagText(flags, 'text'),
     fromMs: since === undefined ? undefined : readSince(since, nowMs),
+    below: readBelow(flags),
     limit: readLimit(flagText(flags, 'limit')),
     cursor: flagText(flags, 'page'),
   });
+}
+
+/** Runs below others are parts of those: nobody looks for them before he has seen the whole. */
+function readBelow(flags: Given['flags']): string | false | undefined {
+  const typed = flagText(flags, 'below');
+  if (typed !== undefined) return typed;
+  return flags['all'] === true ? undefined : false;
 }
 
 const defaultLimit = 20;

@@ -1,5 +1,6 @@
 import { printable } from '../../base/printable.ts';
 import { redact } from '../../base/redact.ts';
+import { parentIdOf } from '../../model/run-tree.ts';
 import type { RunRow } from '../../model/store.ts';
 import type { Screen } from '../layout.ts';
 import { displayWidth } from '../wrap.ts';
@@ -16,9 +17,33 @@ export interface TableOptions {
 const leastWidth = 72;
 const gap = '  ';
 
+/** Runs below others directly under them, where those are listed too. */
+export function asTree(runs: readonly RunRow[]): readonly RunRow[] {
+  const listed = new Set(runs.map(({ runId }) => runId));
+  const below = new Map<string, RunRow[]>();
+  const tops: RunRow[] = [];
+  for (const row of runs) {
+    const parentId = parentIdOf(row);
+    if (parentId === undefined || !listed.has(parentId)) tops.push(row);
+    else below.set(parentId, [...(below.get(parentId) ?? []), row]);
+  }
+  const withThose = (row: RunRow): readonly RunRow[] => [
+    row,
+    ...(below.get(row.runId) ?? []).toSorted(byBeginning).flatMap(withThose),
+  ];
+  return tops.flatMap(withThose);
+}
+
+/** Those of a run stand in the order in which they began; the list has the latest first. */
+function byBeginning(one: RunRow, other: RunRow): number {
+  if (one.createdAtMs !== other.createdAtMs) return one.createdAtMs - other.createdAtMs;
+  return one.runId < other.runId ? -1 : 1;
+}
+
 /** A table that fits the screen: one line for each run, two where it is narrow. */
 export function layoutRuns(runs: readonly RunRow[], options: TableOptions): readonly string[] {
-  const cells = runs.map((row) => cellsOf(row, options));
+  const listed = new Set(runs.map(({ runId }) => runId));
+  const cells = runs.map((row) => cellsOf(row, { ...options, listed }));
   return options.screen.width < leastWidth ? narrow(cells, options) : wide(cells, options);
 }
 
@@ -31,10 +56,26 @@ interface Cells {
   readonly words: string;
 }
 
-function cellsOf(row: RunRow, { ids, nowMs }: TableOptions): Cells {
-  const { runId, createdAtMs, turns, costUsd, text } = row;
+/** Below a run that is listed: what its name adds to that one's, as far in as it stands below. */
+function nameOf(row: RunRow, { ids, listed }: CellOptions): string {
+  const parentId = parentIdOf(row);
+  if (parentId === undefined || !listed.has(parentId)) return printable(ids.get(row.runId) ?? row.runId);
+  const depth = row.agent.split('/').length - 1;
+  return `${gap.repeat(Math.min(depth, maxDepth))}${printable(row.runId.slice(parentId.length))}`;
+}
+
+const maxDepth = 5;
+
+interface CellOptions extends TableOptions {
+  /** All ids of the table. */
+  readonly listed: ReadonlySet<string>;
+}
+
+function cellsOf(row: RunRow, options: CellOptions): Cells {
+  const { createdAtMs, turns, costUsd, text } = row;
+  const { nowMs } = options;
   return {
-    id: printable(ids.get(runId) ?? runId),
+    id: nameOf(row, options),
     when: agoText(createdAtMs, nowMs),
     status: statusWords(row),
     turns: turns === 0 ? '-' : String(turns),

@@ -1,3 +1,6 @@
+import { knownText } from '../../agent/build-report.ts';
+import { printable } from '../../base/printable.ts';
+import { nodeLine } from './node-words.ts';
 import { eventsText, statusWords } from './run-words.ts';
 import type { RunReading } from './run-reading.ts';
 import { whyAnswers } from './why-answers.ts';
@@ -12,8 +15,9 @@ export interface StaticReport {
 export function staticReport(reading: RunReading, nowMs: number): StaticReport {
   const { outcome, row } = reading;
   if (outcome !== undefined && 'report' in outcome) {
-    const { person, developer } = outcome.report;
-    return { person: person.text, developer: developer.text };
+    const { report } = outcome;
+    const nodes = nodesText(reading);
+    return { person: `${knownText(report)}${nodes}`, developer: `${report.developer.text}${nodes}` };
   }
   const answers = whyAnswers(reading, { nowMs });
   const title = `Run ${row.runId} of agent "${row.agent}": ${statusWords(row).text}`;
@@ -27,3 +31,13 @@ export function staticReport(reading: RunReading, nowMs: number): StaticReport {
     developer: [title, '', ...lines(['stopped', 'waiting', 'retried', 'model'])].join('\n'),
   };
 }
+
+/** What became of the runs below it. */
+function nodesText({ nodes, isConducted }: RunReading): string {
+  if (nodes.length === 0) return '';
+  const lines = nodes.slice(0, maxNodes).map((node) => `  - ${printable(node.name)}: ${nodeLine(node).text}`);
+  const title = isConducted ? 'What became of its nodes' : 'Jobs given to others';
+  return `\n\n${[title, ...lines].join('\n')}`;
+}
+
+const maxNodes = 100;

@@ -1,4 +1,5 @@
-import { amount, counted, duration, money } from '../../agent/report-words.ts';
+import { amount, counted, money } from '../../agent/report-words.ts';
+import { duration } from '../../base/duration.ts';
 import { printable } from '../../base/printable.ts';
 import { boundText } from '../../base/text.ts';
 import { layoutRows } from '../layout.ts';
@@ -6,6 +7,7 @@ import type { Row, Screen } from '../layout.ts';
 import { wrap } from '../wrap.ts';
 import { failureText, itemWords } from './item-words.ts';
 import { nextSteps } from './next-steps.ts';
+import { nodeLine } from './node-words.ts';
 import type { NextStep, Typing } from './next-steps.ts';
 import type { ReadItem, RunReading } from './run-reading.ts';
 import { eventsText, momentText, statusWords } from './run-words.ts';
@@ -36,8 +38,13 @@ export function layoutTimeline(reading: RunReading, options: TimelineOptions): r
         ];
   return [
     ...headLines(reading, screen),
+    ...(turn === undefined ? nodeLines(reading, screen) : []),
     ...cut,
-    ...turnLines(items.slice(left.length), { ...options, fromMs: beginningOf(reading) }),
+    ...turnLines(items.slice(left.length), {
+      ...options,
+      fromMs: beginningOf(reading),
+      word: reading.isConducted ? 'Step' : 'Turn',
+    }),
     ...(reading.trouble === undefined || turn !== undefined ? [] : troubleLines(reading, screen)),
     ...(turn === undefined ? stepLines(otherSteps(reading, typing), screen) : []),
   ];
@@ -68,17 +75,42 @@ function headLines(reading: RunReading, screen: Screen): readonly string[] {
       label: 'began',
       text: `${momentText(beganMs)}; the last event came ${duration(lastMs - beganMs)} later`,
     },
-    { label: 'models', text: models.map(printable).join(', then ') || 'unknown' },
+    // Where a function decides, the models are those of the runs below.
+    ...(reading.isConducted
+      ? []
+      : [{ label: 'models', text: models.map(printable).join(', then ') || 'unknown' }]),
     {
       label: 'used',
-      text: `${counted(turns, 'turn')}, ${counted(usage.requests, 'request')}, ${counted(usage.toolCalls, 'tool call')}, ${amount(usage.inputTokens + usage.outputTokens)} tokens, ${money(usage.costUsd, usage.unknownCost)}${waited}`,
+      text: `${counted(turns, reading.isConducted ? 'step' : 'turn')}, ${counted(usage.requests, 'request')}, ${counted(usage.toolCalls, reading.isConducted ? 'node call' : 'tool call')}, ${amount(usage.inputTokens + usage.outputTokens)} tokens, ${money(usage.costUsd, usage.unknownCost)}${waited}`,
     },
   ];
   return layoutRows(rows, { ...screen, indent: 0, labelWidth });
 }
 
+const widestName = 24;
+
+/** What became of each node, by the name of its run: `show` takes that. */
+function nodeLines({ nodes, isConducted }: RunReading, screen: Screen): readonly string[] {
+  if (nodes.length === 0) return [];
+  const rows = nodes.slice(0, maxNodes).map((node): Row => {
+    const label = boundText(printable(node.name), widestName);
+    return { label, ...nodeLine(node) };
+  });
+  const width = Math.max(labelWidth, ...rows.map(({ label }) => label.length)) + 2;
+  const rest = nodes.length - rows.length;
+  return [
+    '',
+    screen.paint('title', isConducted ? 'Nodes' : 'Jobs given to others'),
+    ...layoutRows(rows, { ...screen, indent: 2, labelWidth: width }),
+    ...(rest <= 0 ? [] : [`  … and ${rest} more`]),
+  ];
+}
+
+const maxNodes = 100;
+
 interface TurnOptions extends TimelineOptions {
   readonly fromMs: number;
+  readonly word: 'Step' | 'Turn';
 }
 
 function turnLines(items: readonly ReadItem[], options: TurnOptions): readonly string[] {
@@ -88,7 +120,7 @@ function turnLines(items: readonly ReadItem[], options: TurnOptions): readonly s
     const name =
       item.type === 'turn' && item.purpose === 'salvage'
         ? 'The last turn, without tools'
-        : `Turn ${item.turn}`;
+        : `${options.word} ${item.turn}`;
     const heading = isNewTurn ? ['', screen.paint('title', name)] : [];
     return [...heading, ...itemLines(item, options)];
   });

@@ -2,10 +2,11 @@ import { explainEnd, explainFailure } from '../../agent/report-words.ts';
 import type { ReportFacts } from '../../agent/report-facts.ts';
 import type { RunOutcome } from '../../agent/run-outcome.ts';
 import { printable } from '../../base/printable.ts';
+import type { Failure } from '../../errors/failure.ts';
 import { failureText, requestText } from './item-words.ts';
 import { hasAnswer, openQuestion } from './next-steps.ts';
 import { latest } from './run-reading.ts';
-import type { RunReading } from './run-reading.ts';
+import type { ItemOf, RunReading } from './run-reading.ts';
 import { agoText, momentText, untilText } from './run-words.ts';
 import { modelPoints, retryPoints } from './why-attempts.ts';
 
@@ -33,7 +34,7 @@ export function whyAnswers(
 ): readonly WhyAnswer[] {
   const answers: readonly WhyAnswer[] = [
     { topic: 'stopped', points: inOrder(stoppedPoints(reading, nowMs)) },
-    { topic: 'waiting', points: inOrder(waitingPoints(reading, nowMs)) },
+    { topic: 'waiting', points: inOrder([...waitingPoints(reading, nowMs), ...waitingNodes(reading)]) },
     { topic: 'retried', points: inOrder(retryPoints(reading)) },
     { topic: 'model', points: inOrder(modelPoints(reading)) },
   ];
@@ -59,8 +60,12 @@ const nothings = {
   waiting: 'It waits for nobody.',
 } as const satisfies Record<WhyTopic, string>;
 
-function nothing(topic: WhyTopic, { events }: RunReading): WhyPoint {
-  return { text: nothings[topic], seqs: events.map(({ seq }) => seq) };
+function nothing(topic: WhyTopic, { events, isConducted }: RunReading): WhyPoint {
+  const text =
+    topic === 'model' && isConducted
+      ? 'It asks no model itself: the runs of its nodes do, and each has its own record.'
+      : nothings[topic];
+  return { text, seqs: events.map(({ seq }) => seq) };
 }
 
 /** Why it does not go on, whether or not it could. */
@@ -89,7 +94,10 @@ function stoppedPoints(reading: RunReading, nowMs: number): readonly WhyPoint[] 
   return [...endPoints(reading, outcome), ...damage];
 }
 
-function runningPoints({ row, items, events, phase }: RunReading, nowMs: number): readonly WhyPoint[] {
+function runningPoints(
+  { row, items, events, phase, isConducted }: RunReading,
+  nowMs: number,
+): readonly WhyPoint[] {
   const last = events.at(-1);
   const seqs = last === undefined ? [] : [last.seq];
   if (row.owner !== undefined) {
@@ -114,7 +122,7 @@ function runningPoints({ row, items, events, phase }: RunReading, nowMs: number)
       : ` That had happened before: crash ${crashes.crashes}.`;
   return [
     {
-      text: `Nobody carries it: its process ended or let go of it ${doing[phase] ?? 'in the middle'}.${when} Nothing that is on record is lost.${before}`,
+      text: `Nobody carries it: its process ended or let go of it ${(isConducted ? doingOfFlow[phase] : undefined) ?? doing[phase] ?? 'in the middle'}.${when} Nothing that is on record is lost.${before}`,
       seqs: [...(crashes?.seqs ?? []), ...seqs],
     },
   ];
@@ -129,6 +137,12 @@ function wishPoints({ pending, events }: RunReading, nowMs: number): readonly Wh
   return [{ text, seqs: last === undefined ? [] : [last.seq] }];
 }
 
+const doingOfFlow: Readonly<Record<string, string>> = {
+  'calling-model': 'while it was decided what comes next',
+  'running-tools': 'while its nodes were at work',
+  'waiting-for-tools': 'during a wait before a node',
+};
+
 const doing: Readonly<Record<string, string>> = {
   beginning: 'before it had begun',
   'calling-model': 'while a model was asked',
@@ -138,7 +152,8 @@ const doing: Readonly<Record<string, string>> = {
   asking: 'while a person was asked',
 };
 
-function endPoints({ items, turns }: RunReading, outcome: RunOutcome | undefined): readonly WhyPoint[] {
+function endPoints(reading: RunReading, outcome: RunOutcome | undefined): readonly WhyPoint[] {
+  const { items, turns } = reading;
   const end = latest(items, 'ended');
   const seqs = end?.seqs ?? [];
   const many = turns === 1 ? '1 turn' : `${turns} turns`;
@@ -170,8 +185,30 @@ function endPoints({ items, turns }: RunReading, outcome: RunOutcome | undefined
     return [{ text, seqs: [...(limit?.seqs ?? []), ...seqs] }, ...because];
   }
   if (failure === undefined) return [];
+  const node = reading.isConducted
+    ? items.findLast((item) => item.type === 'tool' && item.node !== undefined && item.end === 'failed')
+    : undefined;
+  if (node?.type === 'tool') return nodeFailed(reading, node, failure);
   const { what, next } = explainFailure(failure);
   return [{ text: `It failed after ${many}: ${failure.code}. ${what} ${next}`, seqs }, ...because];
+}
+
+/** A flow fails by a node: what that one did is on its own record. */
+function nodeFailed(
+  { turns }: RunReading,
+  { tool, node, seqs, failure: own }: ItemOf<'tool'>,
+  failure: Failure,
+): readonly WhyPoint[] {
+  const { what, next } = explainFailure(failure);
+  const steps = turns === 1 ? '1 step' : `${turns} steps`;
+  const run = node?.runId === undefined ? '' : ` Its own record is run ${printable(node.runId)}.`;
+  return [
+    {
+      text: `It failed after ${steps}, because the node ${printable(tool)} did: ${failure.code}. ${what} ${next}`,
+      seqs,
+    },
+    ...(own === undefined ? [] : [{ text: `What the node says: ${failureText(own)}.${run}`, seqs }]),
+  ];
 }
 
 /** What has to happen first, and by when. */
@@ -210,6 +247,18 @@ function waitingPoints(reading: RunReading, nowMs: number): readonly WhyPoint[] 
   return [{ text: `It waits for somebody to mend this:${why === '' ? reason : why}`, seqs }];
 }
 
+/** Whose question it is, where it is that of a run below. */
+function waitingNodes({ row, items, nodes }: RunReading): readonly WhyPoint[] {
+  if (row.status !== 'suspended') return [];
+  return nodes
+    .filter(({ status }) => status === 'waiting')
+    .map(({ name, runId }) => {
+      const run = runId === undefined ? '' : `, run ${printable(runId)}`;
+      const waits = items.findLast((item) => item.type === 'node-waits' && item.node === name);
+      return { text: `It is its node ${printable(name)}${run}, that waits.`, seqs: waits?.seqs ?? [] };
+    });
+}
+
 function openPoints(reading: RunReading): readonly WhyPoint[] {
   const request = openQuestion(reading);
   const question = latest(reading.items, 'question');
@@ -231,6 +280,8 @@ function questionPoints(reading: RunReading, nowMs: number): readonly WhyPoint[]
     const asked = `It waits for somebody to say whether this happened: ${requestText(request)}. It is not done again by itself, for it may have been done.`;
     return [{ text: asked, seqs }];
   }
+  if (request.type === 'question')
+    return [{ text: `It waits for somebody to answer this: ${requestText(request)}`, seqs }];
   const { expiresAt } = request;
   const end =
     expiresAt > nowMs

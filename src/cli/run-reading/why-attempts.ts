@@ -1,4 +1,4 @@
-import { duration } from '../../agent/report-words.ts';
+import { duration } from '../../base/duration.ts';
 import type { RecoveryName } from '../../agent/recovery.ts';
 import { printable } from '../../base/printable.ts';
 import { failureText, recoveryWords, waitText } from './item-words.ts';
@@ -51,6 +51,8 @@ function whoFailed(item: ReadItem | undefined): string {
   if (item?.type === 'attempt')
     return `attempt ${item.attempt} at ${printable(item.model)} failed after ${duration(item.durationMs)}`;
   if (item?.type !== 'tool') return 'this came up';
+  if (item.node !== undefined)
+    return `the node ${printable(item.tool)} failed after ${duration(item.durationMs)}`;
   return `the tool ${printable(item.tool)}${safeWords[item.effect ?? 'once']} failed after ${duration(item.durationMs)}`;
 }
 

@@ -2,9 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { RunEvent } from '../../agent/run-event.ts';
 import type { PersonRequest, RunOutcome } from '../../agent/run-outcome.ts';
 import { createFailure } from '../../errors/failure.ts';
+import { renderFailure } from '../../errors/render-failure.ts';
 import { emptyLedger } from '../../resilience/ledger.ts';
 import { simulatedClock } from '../../testing/simulated-clock.ts';
 import type { CliIo } from '../io.ts';
+import { answerSteps } from '../run-reading/next-steps.ts';
 import { createRunView } from './create-run-view.ts';
 import type { RunViewOptions } from './view-options.ts';
 
@@ -80,6 +82,11 @@ const request: PersonRequest = {
   hash: 'abc',
   why: 'a rule asks',
   expiresAt: 0,
+};
+
+const views: RunViewOptions = {
+  resumeCommand: (runId) => `rerail resume ${runId}`,
+  answerSteps: (asked, runId) => answerSteps(asked, runId, { command: 'rerail', storeFlag: '' }),
 };
 
 describe('a run in plain lines', () => {
@@ -234,6 +241,41 @@ describe('a run in plain lines', () => {
   ])('says how a run ended: $outcome.type', ({ outcome, says }) => {
     const text = tell([started, finished(outcome)], { resumeCommand: (runId) => `rerail resume ${runId}` });
     expect(text).toMatch(says);
+  });
+
+  it('says what to mend once', () => {
+    const failure = createFailure('QUOTA_EXCEEDED', { origin: 'model', message: 'The account is empty' });
+    const why = renderFailure(failure, 'person', { retrying: false });
+    const mend = { type: 'mend', id: 'run-1:1:mend', why } as const;
+    const outcome = { ...facts, type: 'suspended', reason: 'credit', request: mend, failure } as const;
+    const text = tell([started, finished(outcome)], views);
+    expect(text.split(why)).toHaveLength(2);
+    expect(text).toContain('go on with: rerail resume run-1\n');
+  });
+
+  it.each([
+    { asked: request, reason: 'approval', verbs: ['approve', 'reject'] } as const,
+    {
+      asked: { type: 'in-doubt', id: '1', tool: 'shell', input: {}, hash: 'a', why: 'it died' },
+      reason: 'in-doubt',
+      verbs: ['resume', 'resume', 'resume'],
+    } as const,
+  ])('says how to answer a question about a call: $reason', ({ asked, reason, verbs }) => {
+    const outcome = { ...facts, type: 'suspended', reason, request: asked } as const;
+    const text = tell([started, finished(outcome)], views);
+    const typed = [...text.matchAll(/: rerail (\w+) run-1(?: --\w+ \S+)?$/gm)].map(([, verb]) => verb);
+    expect(typed).toEqual(verbs);
+    expect(text).not.toContain('go on with');
+  });
+
+  it.each([
+    { what: 'nothing was asked in the second', events: [], says: '1 turn ·' },
+    { what: 'the second was under way', events: [{ ...attempt, turn: 2 }], says: '2 turns ·' },
+  ])('counts the turns of a run that was cancelled where $what', ({ events, says }) => {
+    const outcome = { ...facts, type: 'cancelled', partial: '', turns: 2 } as const;
+    const turn = { type: 'turn-started', turn: 2, purpose: 'turn' } as const;
+    const text = tell([started, attempt, turn, ...events, finished(outcome)]);
+    expect(text).toContain(says);
   });
 
   it('asks nobody where nobody is there, and shows what it would have asked', async () => {

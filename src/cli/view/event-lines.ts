@@ -7,7 +7,7 @@ import { partsOf, textOf } from '../../model/message.ts';
 import type { Message } from '../../model/message.ts';
 import { durationText, tokensText } from './amounts.ts';
 import { callSummary } from './call-summary.ts';
-import { modelName } from './run-facts.ts';
+import { factsBelow, modelName } from './run-facts.ts';
 import type { RunFacts } from './run-facts.ts';
 import { safeQuote } from './safe-text.ts';
 import type { Look } from './view-paint.ts';
@@ -42,9 +42,25 @@ export function eventLines(event: RunEvent, facts: RunFacts): readonly Said[] {
     case 'tool-late':
       // Whoever still counts it among the running tools has not missed it.
       return facts.isOver || facts.tools.has(event.callId) ? [] : rareLines(event);
+    case 'child-event':
+      return linesBelow(event, facts);
     default:
       return rareLines(event);
   }
+}
+
+/** What a run below tells, with the name of its node. What it says is for the run above, which passes on what it makes of it. */
+function linesBelow(
+  { node, runId, event }: Extract<RunEvent, { type: 'child-event' }>,
+  facts: RunFacts,
+): readonly Said[] {
+  // Its failures are told with its end, by the run above.
+  if (event.type === 'run-finished' || event.type === 'run-suspended') return [];
+  const name = printableName(node);
+  return eventLines(event, factsBelow(facts, runId)).map((said) => ({
+    ...said,
+    text: `${name}: ${said.text}`,
+  }));
 }
 
 /** What happened and no more: what is done about it is told by itself. */
@@ -125,7 +141,7 @@ function recoveryLine(event: Extract<RunEvent, { type: 'recovery' }>, facts: Run
 const recoveryWords = {
   retry: 'trying again',
   splice: 'going on where the stream broke',
-  'fall-back': 'asking another model',
+  'fall-back': 'asking another one',
   nudge: 'telling the model what was wrong with its answer',
   continue: 'letting the model go on with an answer that was cut off',
   're-ask': 'asking for the answer again in the right form',
@@ -135,6 +151,9 @@ const recoveryWords = {
   verify: 'checking whether the call happened',
   'ask-person': 'asking a person',
   salvage: 'asking for whatever answer there is',
+  skip: 'going on without it',
+  replan: 'planning the rest anew',
+  reclassify: 'choosing capabilities anew',
   suspend: 'leaving the run as it stands, to go on later',
   stop: 'stopping',
   fail: 'giving up',

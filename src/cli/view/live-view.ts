@@ -187,7 +187,7 @@ function tell(held: Held, event: RunEvent): void {
   if (endsText(event)) endText(held);
   if (!isToldAlready(held, event)) for (const said of eventLines(event, held.facts)) say(held, said);
   if (event.type !== 'run-finished') return;
-  for (const said of outcomeLines(event.outcome, held.options)) say(held, said);
+  for (const said of outcomeLines(event.outcome, held)) say(held, said);
 }
 
 function say(held: Held, { sign, text, look }: Said): void {

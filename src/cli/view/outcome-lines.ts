@@ -3,18 +3,14 @@ import { unreachable } from '../../base/assert.ts';
 import { costText, durationText, tokensText } from './amounts.ts';
 import { failureText } from './event-lines.ts';
 import type { Said } from './event-lines.ts';
+import type { RunFacts } from './run-facts.ts';
 import { safeQuote } from './safe-text.ts';
-
-export interface OutcomeOptions {
-  /** What to type to go on with a run, where that is possible. */
-  readonly resumeCommand?: ((runId: string) => string) | undefined;
-}
+import type { RunViewOptions } from './view-options.ts';
 
 /** How a run ended, what it took, and how to go on. The answer itself has been shown. */
-export function outcomeLines(outcome: RunOutcome, { resumeCommand }: OutcomeOptions): readonly Said[] {
-  const resume = canGoOn(outcome) ? resumeCommand?.(outcome.runId) : undefined;
+export function outcomeLines(outcome: RunOutcome, { options, facts }: Told): readonly Said[] {
   return [
-    ...endLines(outcome, resume !== undefined),
+    ...endLines(outcome, options.resumeCommand !== undefined),
     ...(outcome.unsaved === undefined
       ? []
       : [
@@ -24,10 +20,27 @@ export function outcomeLines(outcome: RunOutcome, { resumeCommand }: OutcomeOpti
             look: 'failure',
           } as const,
         ]),
-    sumLine(outcome),
+    sumLine(outcome, facts),
     ...recoveredLines(outcome),
-    ...(resume === undefined ? [] : [{ sign: '→', text: `go on with: ${resume}` }]),
+    ...explainedLines(outcome),
+    ...goOnLines(outcome, options),
   ];
+}
+
+interface Told {
+  readonly options: Pick<RunViewOptions, 'resumeCommand' | 'answerSteps'>;
+  readonly facts: Pick<RunFacts, 'turn' | 'attempt'>;
+}
+
+function goOnLines(outcome: RunOutcome, { resumeCommand, answerSteps }: Told['options']): readonly Said[] {
+  const request = outcome.type === 'suspended' ? outcome.request : undefined;
+  // Without an answer it would only ask again.
+  if (request !== undefined && request.type !== 'mend') {
+    const steps = answerSteps?.(request, outcome.runId) ?? [];
+    return steps.map(({ text, command }) => ({ sign: '→', text: `${text}: ${command}` }));
+  }
+  const resume = canGoOn(outcome) ? resumeCommand?.(outcome.runId) : undefined;
+  return resume === undefined ? [] : [{ sign: '→', text: `go on with: ${resume}` }];
 }
 
 function canGoOn(outcome: RunOutcome): boolean {
@@ -67,6 +80,7 @@ const suspensions = {
   'long-wait': 'the provider asked for a long wait',
   credit: 'the account of the provider is empty',
   credentials: 'the key was not accepted',
+  clarification: 'it waits for an answer in words',
   storage: 'it could not be written down, and what is not written down is not done',
   released: 'this process has let go of it',
 } as const satisfies Record<SuspendReason, string>;
@@ -78,12 +92,19 @@ function suspendedText({
   failure,
 }: Extract<RunOutcome, { type: 'suspended' }>): string {
   const from = resumeAt === undefined ? '' : `; not before ${new Date(resumeAt).toISOString()}`;
-  const about = request === undefined ? '' : `; ${safeQuote(request.why, 160)}`;
+  // What must be mended is said by the failure.
+  const isSaid = request === undefined || (request.type === 'mend' && failure !== undefined);
+  const asked = request?.type === 'question' ? request.question : request?.why;
+  const about = isSaid ? '' : `; ${safeQuote(asked ?? '', 160)}`;
   const why = failure === undefined ? '' : `; ${failureText(failure)}`;
   return `suspended: ${suspensions[reason]}${from}${about}${why}`;
 }
 
-function sumLine({ usage, turns }: RunOutcome): Said {
+function sumLine(outcome: RunOutcome, facts: Told['facts']): Said {
+  const { usage } = outcome;
+  // A turn in which no model was asked any more is none to whoever waited for it.
+  const isEmptyTurn = outcome.type === 'cancelled' && facts.turn === outcome.turns && facts.attempt === 0;
+  const turns = isEmptyTurn ? Math.max(0, outcome.turns - 1) : outcome.turns;
   const { inputTokens, outputTokens, costUsd, unknownCost, requests, elapsedMs, toolCalls } = usage;
   const parts = [
     durationText(elapsedMs),
@@ -94,6 +115,21 @@ function sumLine({ usage, turns }: RunOutcome): Said {
   ];
   return { sign: '·', text: parts.join(' · '), look: 'dim' };
 }
+
+/** What a model had to say about a failure, below what is known without it. */
+function explainedLines(outcome: RunOutcome): readonly Said[] {
+  const explanation = 'report' in outcome ? outcome.report.explanation : undefined;
+  if (explanation === undefined) return [];
+  const { model, summary, claims, nextSteps } = explanation;
+  const said = [summary, ...claims.map(({ text }) => text)].map((text) => safeQuote(text, maxSaid)).join(' ');
+  const steps = nextSteps.map(({ text }) => safeQuote(text, maxSaid)).join('; or ');
+  return [
+    { sign: '?', text: `in the words of ${safeQuote(model, 100)}: ${said}` },
+    ...(steps === '' ? [] : [{ sign: '?', text: `it proposes to ${steps}` }]),
+  ];
+}
+
+const maxSaid = 400;
 
 function recoveredLines({ recoveries }: RunOutcome): readonly Said[] {
   if (recoveries.length === 0) return [];

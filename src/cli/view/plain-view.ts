@@ -98,7 +98,7 @@ function tell(held: Held, event: RunEvent): void {
   if (endsText(event)) endText(held);
   writeLines(held, passingLines(held, event));
   if (!isToldAlready(held, event)) writeLines(held, eventLines(event, held.facts).map(lineOf));
-  if (event.type === 'run-finished') writeLines(held, outcomeLines(event.outcome, held.options).map(lineOf));
+  if (event.type === 'run-finished') writeLines(held, outcomeLines(event.outcome, held).map(lineOf));
 }
 
 const minProgressMs = 1000;
@@ -122,6 +122,10 @@ function passingLines(held: Held, event: RunEvent): readonly string[] {
     case 'tool-finished':
       held.progressAtMs.delete(event.callId);
       return [];
+    case 'child-event': {
+      const name = safeQuote(event.node, 80);
+      return passingLines(held, event.event).map((line) => `${name}: ${line}`);
+    }
     default:
       return [];
   }

@@ -28,7 +28,7 @@ export async function requestFacts(
   request: PersonRequest,
   { signal, command }: { readonly signal: AbortSignal; readonly command: string },
 ): Promise<RequestFacts> {
-  if (request.type === 'mend' || !isRecord(request.input)) return { command };
+  if (request.type === 'mend' || request.type === 'question' || !isRecord(request.input)) return { command };
   const { path } = request.input;
   const sandboxLabel = request.tool === 'shell' ? await labelOf(workspace) : undefined;
   const changes = request.tool === 'write_file' || request.tool === 'edit_file';

@@ -6,7 +6,7 @@ import { callSummary } from './call-summary.ts';
 export interface RunFacts {
   runId: string;
   startedAtMs: number | undefined;
-  /** `openai:gpt-5.2`; empty before the first attempt. */
+  /** `openai:gpt-5.4`; empty before the first attempt. */
   model: string;
   turn: number;
   attempt: number;
@@ -17,6 +17,8 @@ export interface RunFacts {
   /** Its end has been told: what comes after it is on record, and of no use to whoever reads on. */
   isOver: boolean;
   readonly tools: Map<string, RunningTool>;
+  /** Of the runs below that are at work, by their names. */
+  readonly below: Map<string, RunFacts>;
   wait: Wait | undefined;
   /** The model is under way and has said nothing yet, or thinks. */
   silence: 'waiting' | 'thinking' | undefined;
@@ -48,6 +50,7 @@ export function createRunFacts(): RunFacts {
     recoveries: 0,
     isOver: false,
     tools: new Map(),
+    below: new Map(),
     wait: undefined,
     silence: undefined,
   };
@@ -91,9 +94,33 @@ export function noteEvent(facts: RunFacts, event: RunEvent, nowMs: number): void
     case 'recovery':
       noteRecovery(facts, event, nowMs);
       return;
+    case 'child-event':
+      noteBelow(facts, event, nowMs);
+      return;
     default:
       noteTools(facts, event, nowMs);
   }
+}
+
+/** What a run below uses up counts here; what it says and does is its own. */
+function noteBelow(
+  facts: RunFacts,
+  { runId, event }: Extract<RunEvent, { type: 'child-event' }>,
+  nowMs: number,
+): void {
+  const own = factsBelow(facts, runId);
+  const { tokens, costUsd, recoveries } = own;
+  noteEvent(own, event, nowMs);
+  facts.tokens += own.tokens - tokens;
+  facts.recoveries += own.recoveries - recoveries;
+  if (own.costUsd !== undefined) facts.costUsd = (facts.costUsd ?? 0) + own.costUsd - (costUsd ?? 0);
+  if (event.type === 'run-finished' || event.type === 'run-suspended') facts.below.delete(runId);
+  else facts.below.set(runId, own);
+}
+
+/** Of a run below; as of one that has just begun where nothing is known of it. */
+export function factsBelow({ below }: RunFacts, runId: string): RunFacts {
+  return below.get(runId) ?? createRunFacts();
 }
 
 /** As people name a model on the command line. */

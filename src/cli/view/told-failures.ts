@@ -18,6 +18,7 @@ export function endsText({ type }: RunEvent): boolean {
 
 /** A tool's failure comes twice: as its end, and as a failure. It is told once. */
 export function isToldAlready(held: { lastTold: string | undefined }, event: RunEvent): boolean {
+  if (event.type === 'child-event') return isToldAlready(held, event.event);
   if (event.type === 'tool-finished') held.lastTold = event.end.failure && nameOf(event.end.failure);
   return event.type === 'failure' && held.lastTold === nameOf(event.failure);
 }

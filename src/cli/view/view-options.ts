@@ -2,6 +2,7 @@ import type { PersonRequest } from '../../agent/run-outcome.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ApprovalFacts } from '../approval-lines.ts';
 import type { Keyboard } from '../editor/keyboard.ts';
+import type { NextStep } from '../run-reading/next-steps.ts';
 import type { LiveScreen } from './live-screen.ts';
 
 /** How a run is shown. Everything has a default. */
@@ -10,6 +11,8 @@ export interface RunViewOptions {
   readonly plainTo?: 'stdout' | 'stderr';
   /** Without it nothing is said about how to go on. */
   readonly resumeCommand?: (runId: string) => string;
+  /** What can be typed to answer what a run asks about a call. Without it nothing is said about it. */
+  readonly answerSteps?: (request: PersonRequest, runId: string) => readonly NextStep[];
   /** Attempts at one model, of the policy: for the countdown. */
   readonly maxAttempts?: number;
   /** What the person who decides should know besides the request: what the file holds now, the label of the sandbox. */

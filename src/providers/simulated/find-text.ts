@@ -103,9 +103,26 @@ export function findText(text: string, { field, used, toolStems }: TextSearch): 
   const name = wordsOf(field.name).join(' ');
   const kind = textKinds.find(({ pattern }) => pattern.test(name));
   if (!field.isRequired && kind?.isCertain !== true) return undefined;
-  const found = (kind?.find ?? anyText)({ text, used, toolStems, field });
+  const rest = field.isRequired ? text : withoutPhrases(text, used);
+  const found = (kind?.find ?? anyText)({ text: rest, used, toolStems, field });
   return found.find((value) => value !== undefined && value !== '' && !used.has(value));
 }
+
+/** What stands inside a phrase that was taken, as a file in a command, is no value of its own for something that nobody asked for. */
+function withoutPhrases(text: string, used: ReadonlySet<string>): string {
+  const phrases = [...used].filter((value) => /\s/.test(value));
+  return phrases.reduce((rest, phrase) => {
+    const quoted = quotationMarks.map(([open, close]) => `${open}${phrase}${close}`);
+    return rest.replace([...quoted, phrase].find((part) => rest.includes(part)) ?? phrase, ' ');
+  }, text);
+}
+
+const quotationMarks = [
+  ['"', '"'],
+  ['“', '”'],
+  ['`', '`'],
+  ["'", "'"],
+] as const;
 
 function capitalised(phrase: string | undefined): string | undefined {
   return phrase !== undefined && /^\p{Lu}/u.test(phrase) ? phrase : undefined;

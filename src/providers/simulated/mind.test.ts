@@ -35,7 +35,7 @@ const tools = [
     required: { query: text },
     optional: { limit: { type: 'integer' } },
   }),
-  tool('shell', 'Runs a command in the shell.', { required: { command: text } }),
+  tool('shell', 'Runs a command in the shell.', { required: { command: text }, optional: { folder: text } }),
   tool('get_time', 'The current time.'),
   tool('send_email', 'Sends an email.', { required: { to: text, body: text }, optional: { subject: text } }),
   tool('retry_payment', 'Tries a payment again.', { required: { paymentId: text } }),
@@ -234,6 +234,8 @@ describe('a mind, in conversation', () => {
     ['search the docs for rate limits, limit 5', [['search_docs', { query: 'rate limits', limit: 5 }]]],
     ['search for salt and pepper', [['search_docs', { query: 'salt and pepper' }]]],
     ['run npm test', [['shell', { command: 'npm test' }]]],
+    ['Run the command `echo hi > c.txt`', [['shell', { command: 'echo hi > c.txt' }]]],
+    ['Run `cat a.txt` in src/lib', [['shell', { command: 'cat a.txt', folder: 'src/lib' }]]],
     ['what time is it?', [['get_time', {}]]],
     [
       'send an email to ada@example.com saying the build is green',

@@ -1,7 +1,7 @@
+import { storageError } from '../common/storage-error.ts';
+import { decodeContent, encodeContent, encodeText } from '../common/stored-text.ts';
 import { change, getRow } from './held.ts';
 import type { Connection } from './held.ts';
-import { storageError } from './storage-errors.ts';
-import { decodeContent, encodeContent, encodeText } from './stored-text.ts';
 
 /** Keeps a content once, however often it is given, and notes who needs it. Gives its hash. */
 export function keepBlob(connection: Connection, content: string, runId: string): string {
@@ -26,16 +26,6 @@ export function findBlob(connection: Connection, hash: string): string | undefin
     hint: 'Put a copy of the file back. Runs that do not need it are not affected.',
     context: { hash },
   });
-}
-
-/** What an event holds instead of a body that is kept apart. No JSON begins so. */
-export function blobMark(bodyText: string): string {
-  return `@${encodeContent(bodyText).hash}`;
-}
-
-/** The hash in a mark, if it is one. */
-export function hashInMark(bodyText: string): string | undefined {
-  return bodyText.startsWith('@') ? bodyText.slice(1) : undefined;
 }
 
 const keepSql = `INSERT INTO blobs (hash, content) VALUES (?, ?)

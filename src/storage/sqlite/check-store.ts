@@ -3,6 +3,7 @@ import type { Failure } from '../../errors/failure.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
 import { chainStart } from '../../model/event-chain.ts';
 import type { StoreCheck, StoreProblem } from '../../model/store.ts';
+import { decodeText, encodeText } from '../common/stored-text.ts';
 import { findBlob } from './blobs.ts';
 import type { SqlRow } from './driver.ts';
 import { findDivergence } from './head-check.ts';
@@ -16,7 +17,6 @@ import { findTexts } from './run-texts.ts';
 import { tables } from './schema.ts';
 import { readMessages } from './sessions.ts';
 import { readSignal } from './signals.ts';
-import { decodeText, encodeText } from './stored-text.ts';
 import { read } from './write-queue.ts';
 
 /**

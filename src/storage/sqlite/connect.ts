@@ -1,4 +1,6 @@
 import { chmodSync, statSync } from 'node:fs';
+import { storageError } from '../common/storage-error.ts';
+import { decodeText } from '../common/stored-text.ts';
 import { loadDriver } from './driver.ts';
 import type { Database, SqlRow } from './driver.ts';
 import { isOvergrown, readHeads, rewriteHeads } from './heads.ts';
@@ -6,8 +8,7 @@ import { getRows } from './held.ts';
 import type { Connection, Held } from './held.ts';
 import { identityOf, lostError, openDatabase, rollBack } from './open-database.ts';
 import { migrations } from './schema.ts';
-import { storageError, toStorageError } from './storage-errors.ts';
-import { decodeText } from './stored-text.ts';
+import { toStorageError } from './storage-errors.ts';
 
 /** The open database, opened if it is not; the file must still be the one that was opened. */
 export function connect(held: Held): Connection {

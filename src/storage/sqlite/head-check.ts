@@ -1,9 +1,9 @@
 import type { RerailError } from '../../errors/rerail-error.ts';
+import { storageError } from '../common/storage-error.ts';
+import { encodeText } from '../common/stored-text.ts';
 import { getRow } from './held.ts';
 import type { Connection, Held } from './held.ts';
 import type { RunRecord } from './run-record.ts';
-import { storageError } from './storage-errors.ts';
-import { encodeText } from './stored-text.ts';
 
 /** Refuses a run whose record of the head says that there was more of it, or something else. */
 export function checkHead(held: Held, connection: Connection, found: FoundRun): void {

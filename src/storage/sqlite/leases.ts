@@ -1,11 +1,13 @@
 import { assert } from '../../base/assert.ts';
 import type { RerailError } from '../../errors/rerail-error.ts';
 import type { Claimed, Lease, LeaseOwner } from '../../model/store.ts';
+import { ownProcess } from '../common/owner-process.ts';
+import { storageError } from '../common/storage-error.ts';
+import { encodeText } from '../common/stored-text.ts';
 import { checkHead } from './head-check.ts';
 import { readHeads } from './heads.ts';
 import { getRow, getRows } from './held.ts';
 import type { Connection, Held, Remembered, Transaction } from './held.ts';
-import { ownProcess } from './owner-process.ts';
 import {
   findRecord,
   heldUntilMs,
@@ -16,8 +18,6 @@ import {
 } from './run-record.ts';
 import type { RunRecord } from './run-record.ts';
 import { findTexts } from './run-texts.ts';
-import { storageError } from './storage-errors.ts';
-import { encodeText } from './stored-text.ts';
 
 export function claimRun(transaction: Transaction, runId: string, owner: LeaseOwner): Claimed {
   const { held, connection, nowMs } = transaction;

@@ -1,10 +1,12 @@
 import type { RunPage, RunQuery, RunRow, WaitingQuery, WaitingRun } from '../../model/store.ts';
+import { limitOf, nextOf, placeAt } from '../common/pages.ts';
+import { encodeText } from '../common/stored-text.ts';
 import type { SqlRow, SqlValue } from './driver.ts';
 import { getRow, getRows, statement } from './held.ts';
 import type { Connection } from './held.ts';
 import { isTooLong } from './leases.ts';
-import { limitOf, nextOf, placeAt } from './pages.ts';
 import { updatedAtSql } from './run-head.ts';
+import { belowSql, isBelowSql } from './run-tree.ts';
 import {
   heldUntilMs,
   readWholeRecord,
@@ -15,7 +17,6 @@ import {
 } from './run-record.ts';
 import type { RunRecord } from './run-record.ts';
 import { findTexts } from './run-texts.ts';
-import { encodeText } from './stored-text.ts';
 
 /** A page of runs, found by its place: the last page costs what the first one does. */
 export function listRuns(connection: Connection, query: RunQuery, nowMs: number): RunPage {
@@ -79,7 +80,7 @@ interface Condition {
 
 /** Only fixed texts become SQL; whatever was asked for is a value. */
 function conditionsOf(query: RunQuery): readonly Condition[] {
-  const { status, agent, sessionId, code, tool, text, fromMs, toMs } = query;
+  const { status, agent, sessionId, code, tool, text, below, fromMs, toMs } = query;
   const found: Condition[] = [];
   const add = (sql: string, ...values: readonly SqlValue[]): void => void found.push({ sql, values });
   if (status !== undefined) add('runs.status IN (SELECT value FROM json_each(?))', JSON.stringify(status));
@@ -88,6 +89,8 @@ function conditionsOf(query: RunQuery): readonly Condition[] {
   if (code !== undefined) add('runs.code = ?', encodeText(code));
   if (tool !== undefined) add('EXISTS (SELECT 1 FROM json_each(run_texts.tools) WHERE value = ?)', tool);
   if (text !== undefined) add('instr(run_texts.search, ?) > 0', encodeText(text.toLowerCase()));
+  if (below === false) add(`NOT ${isBelowSql}`);
+  else if (below !== undefined) add(`runs.run_id IN (${belowSql})`, encodeText(below));
   // Ordered by the negative time, so that the latest come first.
   if (fromMs !== undefined) add('runs.sort_key <= ?', -fromMs);
   if (toMs !== undefined) add('runs.sort_key > ?', -toMs);

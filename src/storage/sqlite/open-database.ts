@@ -1,12 +1,13 @@
 import { chmodSync, closeSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { storageError } from '../common/storage-error.ts';
+import { checkOf } from '../common/stored-text.ts';
 import type { Database, OpenFile, SqlRow } from './driver.ts';
 import type { FileIdentity } from './held.ts';
 import type { Migration } from './schema.ts';
 import { applicationId } from './schema.ts';
-import { isDamaged, storageError } from './storage-errors.ts';
-import { checkOf } from './stored-text.ts';
+import { isDamaged } from './storage-errors.ts';
 
 /** What opening a file needs to know. */
 export interface OpenOptions {

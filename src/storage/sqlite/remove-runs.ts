@@ -1,12 +1,13 @@
 import { chainStart } from '../../model/event-chain.ts';
 import type { Retention } from '../../model/store.ts';
+import { decodeText, encodeText } from '../common/stored-text.ts';
 import { readHash, readLastSeq } from './head-check.ts';
 import { addHeads } from './heads.ts';
 import type { HeadFact } from './heads.ts';
 import { change, getRows } from './held.ts';
 import type { Transaction } from './held.ts';
 import { findRecord, heldUntilMs, readWholeRecord, recordColumns, updateRecord } from './run-record.ts';
-import { encodeText } from './stored-text.ts';
+import { belowSql, isBelowSql } from './run-tree.ts';
 
 /** Removes some of the ended runs that the rule lets go; the caller asks again until it gives fewer than `pruneStep`. */
 export function pruneRuns(transaction: Transaction, { maxAgeMs, maxRuns }: Retention): PruneStep {
@@ -28,8 +29,14 @@ export interface PruneStep {
   readonly isOver: boolean;
 }
 
-/** Removes a run with everything that only it needs. */
+/** Removes a run with everything that only it needs, and with the runs below it. */
 export function removeRun(transaction: Transaction, runId: string): boolean {
+  const rows = getRows(transaction.connection, belowSql, [encodeText(runId)]);
+  for (const row of rows) removeAlone(transaction, decodeText(String(row['run_id'])));
+  return removeAlone(transaction, runId);
+}
+
+function removeAlone(transaction: Transaction, runId: string): boolean {
   const { held, connection } = transaction;
   const id = encodeText(runId);
   const wasThere = change(connection, 'DELETE FROM runs WHERE run_id = ?', [id]) > 0;
@@ -73,6 +80,7 @@ const ended = `('completed', 'stopped', 'cancelled', 'failed')`;
 const names = recordColumns.join(', ');
 const pruneSql = `SELECT ${names}, row_check FROM (
     SELECT *, row_number() OVER (ORDER BY updated_at DESC, run_id) AS place FROM runs WHERE status IN ${ended}
+      AND NOT ${isBelowSql}
   ) WHERE updated_at < ?1 OR place > ?2
   ORDER BY updated_at, run_id LIMIT ${pruneStep}`;
 

@@ -2,7 +2,10 @@ import type { Json } from '../../base/json.ts';
 import type { RerailError } from '../../errors/rerail-error.ts';
 import { chainStart, hashEvent } from '../../model/event-chain.ts';
 import type { EventRange, StoredEvent } from '../../model/store.ts';
-import { findBlob, hashInMark } from './blobs.ts';
+import { storageError } from '../common/storage-error.ts';
+import { decodeText, encodeText } from '../common/stored-text.ts';
+import { hashInMark } from '../common/text-addition.ts';
+import { findBlob } from './blobs.ts';
 import type { SqlRow } from './driver.ts';
 import { checkHead, readHash } from './head-check.ts';
 import { readHeads } from './heads.ts';
@@ -10,8 +13,7 @@ import { getRows } from './held.ts';
 import type { Connection, Held } from './held.ts';
 import { findRecord } from './run-record.ts';
 import type { RunRecord } from './run-record.ts';
-import { isDamaged, storageError } from './storage-errors.ts';
-import { decodeText, encodeText } from './stored-text.ts';
+import { isDamaged } from './storage-errors.ts';
 
 /** The events of a run, each checked against the one before it. None where there is no such run. */
 export function readEvents(

@@ -1,8 +1,8 @@
 import { chainStart, hashEvent } from '../../model/event-chain.ts';
+import { decodeText, encodeText } from '../common/stored-text.ts';
 import { getRows } from './held.ts';
 import type { Connection } from './held.ts';
 import type { RunRecord } from './run-record.ts';
-import { decodeText, encodeText } from './stored-text.ts';
 
 /** The run with its true head, also where its row is behind. The last event is held against the one before it, for no row vouches for it. */
 export function withHead(connection: Connection, record: RunRecord): RunRecord {

@@ -1,13 +1,13 @@
 import { defined } from '../../base/defined.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
 import type { RunRow, StoredStatus } from '../../model/store.ts';
+import { isKnownDead } from '../common/owner-process.ts';
+import { storageError } from '../common/storage-error.ts';
+import { checkOf, decodeText, encodeText } from '../common/stored-text.ts';
 import type { SqlRow, SqlValue } from './driver.ts';
 import { change, getRow } from './held.ts';
 import type { Connection } from './held.ts';
-import { isKnownDead } from './owner-process.ts';
 import { withHead } from './run-head.ts';
-import { storageError } from './storage-errors.ts';
-import { checkOf, decodeText, encodeText } from './stored-text.ts';
 
 /**
  * A run: what is listed, and the lease. Texts that may be long stand elsewhere, known by their hash.

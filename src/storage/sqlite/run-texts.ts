@@ -1,9 +1,9 @@
 import type { RowChange } from '../../model/store.ts';
+import { encodeText } from '../common/stored-text.ts';
 import { change, getRow } from './held.ts';
 import type { Connection } from './held.ts';
 import { readTexts } from './run-record.ts';
 import type { RunRecord, RunTexts } from './run-record.ts';
-import { encodeText } from './stored-text.ts';
 
 /** The texts of a run, checked. */
 export function findTexts(connection: Connection, record: RunRecord): RunTexts {

@@ -1,7 +1,10 @@
-import { defined } from '../../base/defined.ts';
 import { chainStart, hashEvent } from '../../model/event-chain.ts';
-import type { Addition, Created, Lease, LeaseOwner, NewRun, RowChange } from '../../model/store.ts';
-import { blobMark, keepBlob } from './blobs.ts';
+import type { Created, Lease, LeaseOwner, NewRun, RowChange } from '../../model/store.ts';
+import { storageError } from '../common/storage-error.ts';
+import { encodeText } from '../common/stored-text.ts';
+import { changedFields, hashEvents, maxBodyCharacters } from '../common/text-addition.ts';
+import type { HashedEvent, TextAddition } from '../common/text-addition.ts';
+import { keepBlob } from './blobs.ts';
 import { checkHead } from './head-check.ts';
 import { readHeads } from './heads.ts';
 import { change } from './held.ts';
@@ -11,25 +14,6 @@ import { findRecord, hashTexts, insertRecord } from './run-record.ts';
 import type { RunRecord, RunTexts } from './run-record.ts';
 import { changeTexts, newTexts, writeTexts } from './run-texts.ts';
 import { takeSignals } from './signals.ts';
-import { storageError } from './storage-errors.ts';
-import { encodeText } from './stored-text.ts';
-
-/** An addition whose bodies are text: written when the verb was called, so that nothing done to them later matters. */
-export interface TextAddition extends Omit<Addition, 'events'> {
-  readonly events: readonly { readonly type: string; readonly bodyText: string }[];
-}
-
-export function toTexts({ events, row, took }: Addition): TextAddition {
-  return {
-    events: events.map(({ type, body }) => ({ type, bodyText: JSON.stringify(body) })),
-    ...(row === undefined ? {} : { row: copyRow(row) }),
-    ...(took === undefined ? {} : { took: [...took] }),
-  };
-}
-
-function copyRow(row: RowChange): RowChange {
-  return row.tools === undefined ? { ...row } : { ...row, tools: [...row.tools] };
-}
 
 /** What a run begins with. */
 export interface Beginning {
@@ -171,35 +155,6 @@ function goneError(runId: string): Error {
   });
 }
 
-interface HashedEvent {
-  readonly seq: number;
-  readonly atMs: number;
-  readonly type: string;
-  /** As it is kept: the text, or the name of a blob. */
-  readonly bodyText: string;
-  readonly blob: string | undefined;
-  readonly hash: string;
-}
-
-/** Longer bodies are kept apart, and the event names them. */
-const maxBodyCharacters = 262_144;
-
-function hashEvents(
-  { runId, headSeq, headHash }: RunRecord,
-  { events }: TextAddition,
-  atMs: number,
-): readonly HashedEvent[] {
-  let previous = headHash;
-  return events.map(({ type, bodyText: whole }, index) => {
-    const seq = headSeq + 1 + index;
-    const isLong = whole.length > maxBodyCharacters;
-    const bodyText = isLong ? blobMark(whole) : whole;
-    const hash = hashEvent(previous, { runId, seq, atMs, type, bodyText });
-    previous = hash;
-    return { seq, atMs, type, bodyText, blob: isLong ? whole : undefined, hash };
-  });
-}
-
 function insertEvents(
   connection: Connection,
   record: RunRecord,
@@ -223,10 +178,3 @@ const insertEventSql = 'INSERT INTO events (run_id, seq, at_ms, type, body, hash
 const insertFencedSql = `INSERT INTO events (run_id, seq, at_ms, type, body, hash)
   SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE EXISTS (
     SELECT 1 FROM runs WHERE run_id = ?1 AND epoch = ?7 AND owner = ?8 AND status = 'running')`;
-
-/** The fields of the row that a change names; the texts stand elsewhere. */
-function changedFields(row: RowChange | undefined): Partial<RunRecord> {
-  if (row === undefined) return {};
-  const { status, code, reason, resumeAtMs, turns, costUsd, crashes } = row;
-  return defined({ status, code, reason, resumeAtMs, turns, costUsd, crashes });
-}

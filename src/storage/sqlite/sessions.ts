@@ -1,12 +1,12 @@
 import { chainStart, hashEvent } from '../../model/event-chain.ts';
 import type { Message } from '../../model/message.ts';
 import type { SessionPage, SessionRow } from '../../model/store.ts';
+import { limitOf, nextOf, placeAt } from '../common/pages.ts';
+import { storageError } from '../common/storage-error.ts';
+import { checkOf, decodeText, encodeText } from '../common/stored-text.ts';
 import type { SqlRow, SqlValue } from './driver.ts';
 import { change, getRow, getRows } from './held.ts';
 import type { Connection, Transaction } from './held.ts';
-import { limitOf, nextOf, placeAt } from './pages.ts';
-import { storageError } from './storage-errors.ts';
-import { checkOf, decodeText, encodeText } from './stored-text.ts';
 
 /** What a run adds to a conversation. */
 export interface SessionAddition {

@@ -1,11 +1,11 @@
 import type { Json } from '../../base/json.ts';
 import type { NewSignal, SignalKept, StoredSignal } from '../../model/store.ts';
+import { storageError } from '../common/storage-error.ts';
+import { checkOf, decodeText, encodeText } from '../common/stored-text.ts';
 import type { SqlRow, SqlValue } from './driver.ts';
 import { change, getRow, getRows } from './held.ts';
 import type { Connection, Transaction } from './held.ts';
 import { findRecord } from './run-record.ts';
-import { storageError } from './storage-errors.ts';
-import { checkOf, decodeText, encodeText } from './stored-text.ts';
 
 /** Signals that nobody takes must not fill the disk. */
 const maxSignals = 1000;

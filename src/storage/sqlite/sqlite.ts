@@ -11,6 +11,7 @@ import type {
   SessionStore,
   Store,
 } from '../../model/store.ts';
+import { toTexts } from '../common/text-addition.ts';
 import { findBlob, keepBlob } from './blobs.ts';
 import { checkStore } from './check-store.ts';
 import { abandon, connect } from './connect.ts';
@@ -24,7 +25,7 @@ import { acceptHead, pruneRuns, removeRun } from './remove-runs.ts';
 import { learnHeads, readEvents } from './run-events.ts';
 import { findRecord, toRunRow } from './run-record.ts';
 import { findTexts } from './run-texts.ts';
-import { appendAlone, appendEvents, createRun, toTexts } from './run-writes.ts';
+import { appendAlone, appendEvents, createRun } from './run-writes.ts';
 import {
   appendMessages,
   findSession,

@@ -1,24 +1,8 @@
 import { accessSync, constants, statfsSync } from 'node:fs';
 import path from 'node:path';
 import type { Json } from '../../base/json.ts';
-import type { FailureCode } from '../../errors/codes.ts';
-import { createFailure } from '../../errors/failure.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
-
-/** What a failure of this store says. */
-export interface StorageErrorDetails {
-  readonly message: string;
-  readonly hint: string;
-  readonly retryable?: boolean;
-  readonly context?: Readonly<Record<string, Json>>;
-  readonly cause?: unknown;
-}
-
-/** A failure of the store, to throw. */
-export function storageError(code: FailureCode, { cause, ...details }: StorageErrorDetails): RerailError {
-  const failure = createFailure(code, { origin: 'storage', ...details });
-  return cause === undefined ? RerailError.from(failure) : RerailError.from(failure, { cause });
-}
+import { storageError } from '../common/storage-error.ts';
 
 /** What the driver or the file system has thrown, as a failure. What is neither is a defect, and is given back as it is. */
 export function toStorageError(thrown: unknown, file: string): unknown {

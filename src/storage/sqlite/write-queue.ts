@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RerailError } from '../../errors/rerail-error.ts';
+import { storageError } from '../common/storage-error.ts';
 import { abandon, connect } from './connect.ts';
 import { readHash } from './head-check.ts';
 import { isOvergrown, keepPending, readHeads, rewriteHeads, writePending } from './heads.ts';
 import { getRow, statement } from './held.ts';
 import type { Connection, Held, Transaction, Write } from './held.ts';
 import { rollBack } from './open-database.ts';
-import { isBusy, isConnectionBroken, isMisfit, storageError, toStorageError } from './storage-errors.ts';
+import { isBusy, isConnectionBroken, isMisfit, toStorageError } from './storage-errors.ts';
 
 /**
  * Group commit: whatever is asked for in one turn of the event loop is written in one transaction, in the order of the calls,

@@ -7,11 +7,11 @@ import type { Json } from '../../base/json.ts';
 import { systemClock } from '../../base/system.ts';
 import type { Lease, RunQuery, Store } from '../../model/store.ts';
 import { simulatedClock } from '../../testing/simulated-clock.ts';
+import { decodeContent, decodeText, encodeContent, encodeText } from '../common/stored-text.ts';
 import { loadDriver } from './driver.ts';
 import { createHeld, getRow } from './held.ts';
 import { sqlite } from './sqlite.ts';
 import { toStorageError } from './storage-errors.ts';
-import { decodeContent, decodeText, encodeContent, encodeText } from './stored-text.ts';
 import { enqueue, read } from './write-queue.ts';
 
 let folder = '';

@@ -2,7 +2,7 @@ import type { Tool, ToolContext } from '../../model/tool.ts';
 import { tool } from '../tool.ts';
 import { useInside } from './confine.ts';
 import { fileResource } from './file-resource.ts';
-import { doneBefore, refuseUnseen, rememberDone, rememberSeen } from './memory.ts';
+import { doneBefore, isSeen, noteSeen, refuseUnseen, rememberDone } from './memory.ts';
 import { looksEdited, planEdits } from './plan-edits.ts';
 import type { Edit } from './plan-edits.ts';
 import { readContent, toBytes } from './text-file.ts';
@@ -88,36 +88,41 @@ async function editFile(workspace: Workspace, given: EditInput, context: EditCon
     if (old === undefined)
       return useInside(workspace, { path, kind: 'file' }, () => Promise.reject(vanished(path)));
     const done = doneBefore(workspace, context.idempotencyKey);
-    if (done?.path === target.path && done.afterHash === old.hash) return done.result;
+    if (done?.path === target.path && done.afterHash === old.hash) {
+      noteSeen(workspace, context, { path: target.path, contentHash: old.hash });
+      return done.result;
+    }
     return editText(workspace, { ...target, old }, { ...context, edits });
   });
 }
 
-type EditContext = Pick<ToolContext, 'runId' | 'signal' | 'idempotencyKey'>;
+type EditContext = Pick<ToolContext, 'runId' | 'signal' | 'idempotencyKey' | 'remember' | 'recall'>;
 
 async function editText(
   workspace: Workspace,
   target: WriteTarget & { readonly old: NonNullable<WriteTarget['old']> },
-  { edits, runId, signal, idempotencyKey }: EditContext & { readonly edits: readonly Edit[] },
+  context: EditContext & { readonly edits: readonly Edit[] },
 ): Promise<string> {
   const { path, old } = target;
+  const { edits, runId, signal, idempotencyKey } = context;
+  const file = { path, contentHash: old.hash };
   const content = readContent(old.bytes);
   if (content.type === 'binary') throw unreadable(path, `it is ${content.says}`);
   if (content.isDamaged)
     throw unreadable(path, 'it holds bytes that are not UTF-8, which an edit would destroy');
-  const isSeen = workspace.memory.seen.get(path) === old.hash;
   // Somebody made these very edits before, most likely this call in a process that has died since.
-  if (!isSeen && looksEdited(path, content.text, edits)) {
-    rememberSeen(workspace.memory, path, old.hash);
+  if (!isSeen(workspace, context, file) && looksEdited(path, content.text, edits)) {
+    noteSeen(workspace, context, file);
     return `${showPath(path)} looks as if these edits had been made before; nothing was changed. Read it to be sure.`;
   }
-  refuseUnseen(workspace, path, old.hash);
+  refuseUnseen(workspace, context, file);
   const planned = planEdits(path, content.text, edits);
   const afterHash = await replaceTarget(workspace, target, {
     bytes: toBytes(planned.text, content),
     runId,
     signal,
   });
+  noteSeen(workspace, context, { path, contentHash: afterHash });
   const places = `${planned.places} place${planned.places === 1 ? '' : 's'}`;
   const result = `Changed ${places} in ${showPath(path)}. Line numbers after them may have shifted.`;
   rememberDone(workspace, idempotencyKey, { path, afterHash, result });

@@ -1,17 +1,56 @@
 import { describe, expect, it } from 'vitest';
-import { doneBefore, hashBytes, refuseUnseen, rememberChange, rememberDone, rememberSeen } from './memory.ts';
+import {
+  doneBefore,
+  hashBytes,
+  noteSeen,
+  refuseUnseen,
+  rememberChange,
+  rememberDone,
+  rememberSeen,
+} from './memory.ts';
+import type { RunMemory } from './memory.ts';
 import type { Workspace } from './workspace.ts';
 
 describe('the memory of a workspace', () => {
   it('refuses a file that was never read, and one that is no longer what was read', () => {
     const workspace = emptyWorkspace();
-    expect(() => refuseUnseen(workspace, 'a.ts', 'now')).toThrow(
+    const run = emptyRun();
+    expect(() => refuseUnseen(workspace, run, now)).toThrow(
       'Cannot change a.ts: it is there already and has not been read; read it with read_file first',
     );
     rememberSeen(workspace.memory, 'a.ts', 'then');
-    expect(() => refuseUnseen(workspace, 'a.ts', 'now')).toThrow('it has changed since it was read');
+    expect(() => refuseUnseen(workspace, run, now)).toThrow('it has changed since it was read');
     rememberSeen(workspace.memory, 'a.ts', 'now');
-    expect(() => refuseUnseen(workspace, 'a.ts', 'now')).not.toThrow();
+    expect(() => refuseUnseen(workspace, run, now)).not.toThrow();
+  });
+
+  it('goes by what the run has read elsewhere, as long as the file is still that', () => {
+    const run = emptyRun();
+    noteSeen(emptyWorkspace(), run, now);
+    expect(() => refuseUnseen(emptyWorkspace(), run, now)).not.toThrow();
+    expect(() => refuseUnseen(emptyWorkspace(), run, { path: 'a.ts', contentHash: 'later' })).toThrow(
+      'it has changed since it was read',
+    );
+    expect(() => refuseUnseen(emptyWorkspace(), run, { path: 'b.ts', contentHash: 'now' })).toThrow(
+      'has not been read',
+    );
+  });
+
+  it('takes what was written elsewhere for seen, though another content was read here', () => {
+    const run = emptyRun();
+    const workspace = emptyWorkspace();
+    noteSeen(workspace, run, { path: 'a.ts', contentHash: 'then' });
+    noteSeen(emptyWorkspace(), run, now);
+    expect(() => refuseUnseen(workspace, run, now)).not.toThrow();
+  });
+
+  it('keeps a name that is too long for the run to itself', () => {
+    const run = emptyRun();
+    const long = { path: 'x'.repeat(2000), contentHash: 'now' };
+    const workspace = emptyWorkspace();
+    noteSeen(workspace, run, long);
+    expect(() => refuseUnseen(workspace, run, long)).not.toThrow();
+    expect(() => refuseUnseen(emptyWorkspace(), run, long)).toThrow('has not been read');
   });
 
   it('forgets the longest unseen of more than 10,000 files', () => {
@@ -52,6 +91,13 @@ describe('the memory of a workspace', () => {
 
 function change(path: string, bytes: number): Workspace['memory']['changes'][number] {
   return { runId: 'run', path, before: new Uint8Array(bytes), afterHash: 'x' };
+}
+
+const now = { path: 'a.ts', contentHash: 'now' };
+
+function emptyRun(): RunMemory {
+  const kept = new Map<string, string>();
+  return { remember: (name, text) => void kept.set(name, text), recall: (name) => kept.get(name) };
 }
 
 function emptyWorkspace(): Workspace {

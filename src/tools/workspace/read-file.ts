@@ -1,7 +1,7 @@
-import type { Tool } from '../../model/tool.ts';
+import type { Tool, ToolContext } from '../../model/tool.ts';
 import { tool } from '../tool.ts';
 import { readBounded, useInside } from './confine.ts';
-import { hashBytes, rememberSeen } from './memory.ts';
+import { hashBytes, noteSeen } from './memory.ts';
 import { readContent, splitLines } from './text-file.ts';
 import type { FileContent } from './text-file.ts';
 import { showPath, workspaceError } from './workspace-error.ts';
@@ -32,7 +32,7 @@ export function readFileTool(workspace: Workspace): Tool {
     maxResultCharacters: maxCharacters + 2000,
     // The same file is read again after each change.
     repeats: 'any',
-    execute: (given, { signal }) => readLines(workspace, given as unknown as ReadInput, signal), // As the schema says.
+    execute: (given, context) => readLines(workspace, given as unknown as ReadInput, context), // As the schema says.
   });
 }
 
@@ -42,17 +42,21 @@ interface ReadInput {
   readonly lines?: number;
 }
 
-async function readLines(workspace: Workspace, wanted: ReadInput, signal: AbortSignal): Promise<string> {
+async function readLines(
+  workspace: Workspace,
+  wanted: ReadInput,
+  context: Pick<ToolContext, 'signal' | 'remember' | 'recall'>,
+): Promise<string> {
   const { maxFileBytes } = workspace.options;
   const { path, bytes } = await useInside(workspace, { path: wanted.path, kind: 'file' }, async (file) => {
-    const read = await readBounded(file, maxFileBytes, signal);
+    const read = await readBounded(file, maxFileBytes, context.signal);
     if (read.isWhole) return { path: file.path, bytes: read.bytes };
     const says = `it has ${file.stats.size} bytes, and files of more than ${maxFileBytes} are not read (maxFileBytes)`;
     throw workspaceError('VALIDATION_ERROR', `Cannot read ${showPath(wanted.path)}: ${says}`, {
       hint: 'Look for what you need with search, or with a command such as head or tail.',
     });
   });
-  rememberSeen(workspace.memory, path, hashBytes(bytes));
+  noteSeen(workspace, context, { path, contentHash: hashBytes(bytes) });
   const content = readContent(bytes);
   if (content.type === 'binary') {
     return `${showPath(path)} is ${content.says}: ${bytes.length} bytes. Its contents are not shown.`;

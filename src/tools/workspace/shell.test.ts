@@ -33,6 +33,8 @@ const context = (signal = new AbortController().signal): ToolContext => ({
   progress: (message) => void said.push(message),
   assist: refuse,
   background: refuse,
+  remember: refuse,
+  recall: refuse,
 });
 
 async function shell(input: object, options: ShellOptions = {}): Promise<unknown> {

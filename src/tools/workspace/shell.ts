@@ -1,7 +1,9 @@
 import { configError } from '../../errors/config-error.ts';
+import { markConfined } from '../../model/confinement.ts';
 import type { Tool, ToolContext } from '../../model/tool.ts';
 import type { BoundedOutput, CommandResult } from '../sandbox/sandbox.ts';
 import { tool } from '../tool.ts';
+import { holdWorkspace } from './hold-workspace.ts';
 import type { Workspace } from './workspace.ts';
 
 /** How the shell tool is held. Everything has a default. */
@@ -31,7 +33,7 @@ const marginCharacters = 2000;
  */
 export function shellTool(workspace: Workspace, options: ShellOptions = {}): Tool {
   const limits = resolveLimits(options);
-  return tool({
+  const made = tool({
     name: 'shell',
     description:
       'Runs a command with sh in the workspace and returns its exit code and output. It has no terminal and no input. ' +
@@ -67,6 +69,10 @@ export function shellTool(workspace: Workspace, options: ShellOptions = {}): Too
     // One after the other: each looks at what is protected before and after, and must not take another's work for its own.
     resource: `shell ${workspace.root}`,
     execute: (input, context) => runShell({ workspace, limits }, input as unknown as ShellInput, context), // The schema was asked.
+  });
+  return markConfined(made, {
+    min: workspace.options.sandbox.min,
+    holdTo: (min) => shellTool(holdWorkspace(workspace, min), options),
   });
 }
 

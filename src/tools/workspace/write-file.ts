@@ -1,6 +1,6 @@
 import type { Tool, ToolContext } from '../../model/tool.ts';
 import { tool } from '../tool.ts';
-import { hashBytes, refuseUnseen, rememberSeen } from './memory.ts';
+import { hashBytes, noteSeen, refuseUnseen } from './memory.ts';
 import { splitLines } from './text-file.ts';
 import { fileResource } from './file-resource.ts';
 import { showPath } from './workspace-error.ts';
@@ -39,20 +39,23 @@ interface WriteInput {
 async function writeWhole(
   workspace: Workspace,
   { path, content }: WriteInput,
-  { runId, signal }: Pick<ToolContext, 'runId' | 'signal'>,
+  context: Pick<ToolContext, 'runId' | 'signal' | 'remember' | 'recall'>,
 ): Promise<string> {
+  const { runId, signal } = context;
   const bytes = Buffer.from(content);
   return withTarget(workspace, { path, signal, createFolders: true }, async (target) => {
     const lines = splitLines(content).length;
     const size = `${lines} line${lines === 1 ? '' : 's'}, ${bytes.length} bytes`;
-    const hash = hashBytes(bytes);
+    const written = { path: target.path, contentHash: hashBytes(bytes) };
     // It was written before and the answer was lost, or it was the same all along: either way there is nothing to destroy.
-    if (target.old?.hash === hash) {
-      rememberSeen(workspace.memory, target.path, hash);
+    if (target.old?.hash === written.contentHash) {
+      noteSeen(workspace, context, written);
       return `${showPath(target.path)} already has this content (${size}).`;
     }
-    if (target.old !== undefined) refuseUnseen(workspace, target.path, target.old.hash);
+    if (target.old !== undefined)
+      refuseUnseen(workspace, context, { path: target.path, contentHash: target.old.hash });
     await replaceTarget(workspace, target, { bytes, runId, signal });
+    noteSeen(workspace, context, written);
     return `${target.old === undefined ? 'Created' : 'Replaced'} ${showPath(target.path)} (${size}).`;
   });
 }

@@ -9,7 +9,7 @@ import { RerailError } from '../../errors/rerail-error.ts';
 import { inFolder, isMissing, openInside, readBounded, safeFlags, verified, whereIs } from './confine.ts';
 import type { ConfinedFile } from './confine.ts';
 import { inTurn } from './in-turn.ts';
-import { hashBytes, rememberChange, rememberSeen } from './memory.ts';
+import { hashBytes, rememberChange } from './memory.ts';
 import { pathName } from './path-name.ts';
 import { refuseProtected } from './protected-paths.ts';
 import { errnoOf, fromSystem, showPath, workspaceError } from './workspace-error.ts';
@@ -78,7 +78,7 @@ export interface NewContent {
   readonly signal: AbortSignal;
 }
 
-/** Puts new contents in the place of the old, all at once, and remembers both. Returns the hash of the new. */
+/** Puts new contents in the place of the old, all at once, and remembers the change. Returns the hash of the new. */
 export async function replaceTarget(
   workspace: Workspace,
   target: WriteTarget,
@@ -92,7 +92,6 @@ export async function replaceTarget(
   await putInPlace(workspace, target, { bytes, signal });
   const afterHash = hashBytes(bytes);
   rememberChange(workspace.memory, { runId, path: target.path, before: target.old?.bytes, afterHash });
-  rememberSeen(workspace.memory, target.path, afterHash);
   return afterHash;
 }
 

@@ -1,4 +1,4 @@
-import { storageError } from './storage-errors.ts';
+import { storageError } from './storage-error.ts';
 
 const defaultLimit = 50;
 const maxLimit = 1000;

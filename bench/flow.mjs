@@ -1,0 +1,122 @@
+// What a node of a flow and a job of a team cost beside a bare run of the same agent: npm run bench:flow. All in one process and taking
+// turns, on a model that answers at once, without a store. With --check it fails where a bound does not hold.
+import { createAgent } from 'rerail';
+import { flow, team } from 'rerail/flow';
+import { scriptedModel } from 'rerail/testing';
+
+const rounds = process.argv.includes('--quick') ? 7 : 25;
+const nodes = 100;
+const jobs = 50;
+/** @type {string[]} */
+const broken = [];
+
+const names = Array.from({ length: nodes }, (_, index) => `n${index}`);
+const agents = Object.fromEntries(names.map((name) => [name, worker(name)]));
+const line = flow(names.join(' >> '), { agents, name: 'line' });
+const fan = flow(names.join(' | '), { agents, name: 'fan' });
+const half = flow(names.slice(0, nodes / 2).join(' >> '), {
+  agents: Object.fromEntries(names.slice(0, nodes / 2).map((name) => [name, worker(name)])),
+  name: 'half',
+});
+const desk = team({ lead: lead(), agents: { member: worker('member') } });
+
+/** @type {Record<"alone" | "line" | "half" | "fan" | "desk", number[]>} */
+const times = { alone: [], line: [], half: [], fan: [], desk: [] };
+// As in a process that has been up for some minutes: whoever has more code takes longer to be compiled.
+const warmUp = process.argv.includes('--quick') ? 10 : 60;
+for (let round = -warmUp; round < rounds; round += 1) {
+  if (round === 0) for (const list of Object.values(times)) list.length = 0;
+  times.alone.push(await cpu(async () => everyone((agent) => agent.run('Do it'))));
+  times.line.push(await cpu(() => line.run('Do it')));
+  times.half.push(await cpu(() => half.run('Do it')));
+  times.fan.push(await cpu(() => fan.run('Do it')));
+  times.desk.push(await cpu(() => desk.run('Do it')));
+}
+
+const bare = median(times.alone) / nodes;
+console.log(`A bare run of one of the ${nodes} agents: ${microseconds(bare)} of CPU (median of ${rounds} rounds, each of ${nodes})`);
+report(`a node of ${nodes} one after the other`, median(times.line) / nodes);
+report(`a node of ${nodes / 2} one after the other`, median(times.half) / (nodes / 2));
+report(`a node of ${nodes} side by side`, median(times.fan) / nodes);
+report(`a job of ${jobs} of a team`, median(times.desk) / jobs);
+await memory();
+
+if (broken.length > 0) console.log(`\nNot held here and now:\n${broken.map((text) => `- ${text}`).join('\n')}`);
+if (process.argv.includes('--check') && broken.length > 0) process.exitCode = 1;
+
+/** @param {string} name */
+function worker(name) {
+  return createAgent({ name, model: scriptedModel(() => `${name} is done.`), limits: { maxTurns: 5 } });
+}
+
+function lead() {
+  const model = scriptedModel((_request, index) =>
+    index % 2 === 0
+      ? { toolCalls: Array.from({ length: jobs }, () => ({ name: 'member', arguments: { task: 'Do it' } })) }
+      : 'All is done.',
+  );
+  return createAgent({ name: 'lead', model, limits: { maxConcurrentTools: 8 } });
+}
+
+/**
+ * The same agents as in the flow, one after the other, by themselves.
+ * @param {(agent: import('rerail').Agent) => Promise<unknown>} work
+ */
+async function everyone(work) {
+  for (const agent of Object.values(agents)) await work(agent);
+}
+
+/** @param {() => Promise<unknown>} work */
+async function cpu(work) {
+  const before = process.cpuUsage();
+  const outcome = await work();
+  const { user, system } = process.cpuUsage(before);
+  const type = /** @type {{ type?: string } | undefined} */ (outcome)?.type;
+  if (type !== undefined && type !== 'completed') throw new Error(`A run ended ${type}`);
+  return user + system;
+}
+
+/** @param {readonly number[]} values */
+function median(values) {
+  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+/** @param {number} value */
+function microseconds(value) {
+  return `${Math.round(value)} µs`;
+}
+
+/**
+ * @param {string} what
+ * @param {number} each
+ */
+function report(what, each) {
+  const ratio = each / bare;
+  console.log(`${what}: ${microseconds(each)}, ${ratio.toFixed(2)} of a bare run (bound 2)`);
+  if (!(ratio <= 2)) broken.push(`${what}: ${ratio.toFixed(2)} of a bare run, bound 2`);
+}
+
+/** What stays in memory of a run, per node: the same for a short flow and for a long one. */
+async function memory() {
+  if (globalThis.gc === undefined) return console.log('Memory: run with node --expose-gc to see it');
+  const [short, long] = [await kept(half), await kept(line)];
+  const ratio = long / nodes / (short / (nodes / 2));
+  console.log(
+    `memory kept of a run: ${Math.round(short / 1024)} kB for ${nodes / 2} nodes, ${Math.round(long / 1024)} kB for ${nodes}: ${ratio.toFixed(2)} a node`,
+  );
+  if (!(ratio <= 1.3)) broken.push(`memory a node at ${nodes} nodes: ${ratio.toFixed(2)} of that at ${nodes / 2}, bound 1.3`);
+}
+
+/** @param {import('rerail/flow').Flow} what */
+async function kept(what) {
+  const runs = 5;
+  globalThis.gc?.();
+  const before = process.memoryUsage().heapUsed;
+  /** @type {unknown[]} */
+  const outcomes = [];
+  for (let run = 0; run < runs; run += 1) outcomes.push(await what.run('Do it'));
+  globalThis.gc?.();
+  const used = process.memoryUsage().heapUsed - before;
+  if (outcomes.length !== runs) throw new Error('A run is missing');
+  return used / runs;
+}

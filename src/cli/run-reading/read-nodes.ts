@@ -1,0 +1,141 @@
+import type { NodeReport } from '../../agent/run-outcome.ts';
+import type { PreparedCall, ToolEnd, WaitingEnd } from '../../agent/tool-call.ts';
+import { defined } from '../../base/defined.ts';
+import { isRecord } from '../../base/json.ts';
+import type { Json } from '../../base/json.ts';
+import { clean } from '../../errors/failure.ts';
+import { partsOf, textOf } from '../../model/message.ts';
+import { parentIdOf } from '../../model/run-tree.ts';
+import type { RunRow } from '../../model/store.ts';
+import { at } from '../../runtime/run-blobs.ts';
+
+// A node of a flow, a hop of a hand-off, a member of a team: a call that is a run of its own, or the decision not to make it.
+
+/** What became of a node, by the record of the run above it. */
+export interface ReadNode {
+  readonly name: string;
+  readonly status: NodeReport['status'] | 'begun';
+  /** The run that it is, where it is one. */
+  readonly runId?: string;
+  /** Why it was skipped, what it waits for, how it failed, what it gave. */
+  readonly about?: string;
+}
+
+/** What is said of a call that is a node. */
+export interface NodeFacts {
+  readonly runId?: string;
+  readonly skipped?: string;
+  readonly handOff?: { readonly to: string; readonly reason: string };
+}
+
+const maxText = 500;
+
+/** What the end of a call says of a node; nothing where it is a tool like others. */
+export function nodeFactsOf(
+  end: ToolEnd | WaitingEnd,
+  { input, isConducted }: Called,
+): NodeFacts | undefined {
+  const isWritten = isConducted && isOfFlow(input);
+  const skipped = isWritten && at(input, ['do']) === 'skip' ? at(input, ['reason']) : undefined;
+  const runId = end.child?.runId;
+  if (runId === undefined && !isWritten && end.type !== 'waiting') return undefined;
+  const handOff = end.type === 'ok' ? at(recordIn(end), ['handOff']) : undefined;
+  const to = at(handOff, ['to']);
+  const reason = at(handOff, ['reason']);
+  return defined({
+    runId,
+    skipped: typeof skipped === 'string' ? clean(skipped, maxText) : undefined,
+    handOff:
+      typeof to === 'string'
+        ? { to: clean(to, maxText), reason: clean(typeof reason === 'string' ? reason : '', maxText) }
+        : undefined,
+  });
+}
+
+/** What a node was called with, and by whom. */
+export interface Called {
+  readonly input: Json | undefined;
+  readonly isConducted: boolean;
+}
+
+/** Whether a conductor has written it for itself: see `FlowNodeInput` and `HopInput`. */
+export function isOfFlow(input: Json | undefined): boolean {
+  return at(input, ['do']) !== undefined || at(input, ['hop']) !== undefined;
+}
+
+/** What a node gave, as a text: a flow keeps it as a record. */
+export function nodeText(end: ToolEnd): string {
+  const text = at(recordIn(end), ['text']);
+  return typeof text === 'string' ? text : textOf(partsOf(end.content));
+}
+
+function recordIn({ content }: ToolEnd): unknown {
+  if (typeof content !== 'string' || !content.startsWith('{')) return undefined;
+  try {
+    const record: unknown = JSON.parse(content);
+    return isRecord(record) ? record : undefined;
+  } catch {
+    return undefined; // Somebody's own text, which is shown as it is.
+  }
+}
+
+/** Nodes while a record is read: by the run that they are, or by their name. */
+export type NodeMap = Map<string, ReadNode>;
+
+/** A decision has called them. */
+export function noteCalls(nodes: NodeMap, calls: readonly PreparedCall[]): void {
+  for (const { name } of calls) {
+    const known = [...nodes.values()].find((node) => node.name === name && node.runId !== undefined);
+    if (known === undefined) nodes.set(name, { name: clean(name, maxText), status: 'begun' });
+  }
+}
+
+/** A node has ended, or waits. */
+export function noteNode(nodes: NodeMap, end: ToolEnd | WaitingEnd, facts: NodeFacts): void {
+  const { runId } = facts;
+  if (runId !== undefined) nodes.delete(end.name);
+  const node = { name: clean(end.name, maxText), status: statusOf(end, facts) };
+  nodes.set(runId ?? end.name, { ...node, ...defined({ runId, about: aboutOf(end, facts) }) });
+}
+
+function statusOf(end: ToolEnd | WaitingEnd, { skipped }: NodeFacts): ReadNode['status'] {
+  if (end.type === 'waiting') return 'waiting';
+  if (skipped !== undefined) return 'skipped';
+  if (end.type === 'ok') return 'succeeded';
+  return end.failure?.code === 'CANCELLED' ? 'cancelled' : 'failed';
+}
+
+function aboutOf(end: ToolEnd | WaitingEnd, { skipped, handOff }: NodeFacts): string | undefined {
+  if (end.type === 'waiting') return end.wait.request?.why ?? end.wait.reason;
+  if (skipped !== undefined) return skipped;
+  if (handOff !== undefined) return `passed on to ${handOff.to}: ${handOff.reason}`;
+  if (end.failure !== undefined) return `${end.failure.code}, ${end.failure.message}`;
+  const text = nodeText(end);
+  return text === '' ? undefined : clean(text, maxText);
+}
+
+/** All nodes, those that were not reached last. What was begun when the run ended was broken off. */
+export function nodesOf(nodes: NodeMap, names: readonly string[], hasEnded: boolean): readonly ReadNode[] {
+  const known = [...nodes.values()].map((node): ReadNode =>
+    hasEnded && (node.status === 'begun' || node.status === 'waiting')
+      ? { ...node, status: 'cancelled' }
+      : node,
+  );
+  const reached = new Set(known.map(({ name }) => name));
+  const others = names.filter((name) => !reached.has(name));
+  return [
+    ...known,
+    ...others.map((name): ReadNode => ({ name: clean(name, maxText), status: 'not-reached' })),
+  ];
+}
+
+/** The run at the top, by whose name the ones below it are answered, gone on with and ended. */
+export function topRunId(row: Pick<RunRow, 'runId' | 'agent'>): string {
+  let top = { runId: row.runId, agent: row.agent };
+  for (;;) {
+    // Bounded: every round takes a part of the name away.
+    const runId = parentIdOf(top);
+    if (runId === undefined) return top.runId;
+    top = { runId, agent: top.agent.slice(0, top.agent.lastIndexOf('/')) };
+  }
+}

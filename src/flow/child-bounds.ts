@@ -1,0 +1,34 @@
+import type { RunOutcome, RunUsage } from '../agent/run-outcome.ts';
+import { subtractLedgers } from '../resilience/ledger.ts';
+import type { Ledger } from '../resilience/ledger.ts';
+import type { RunBounds } from '../runtime/live-run.ts';
+import type { NodeCall } from '../runtime/node.ts';
+
+/** What the run above has left, counted on from what this one has used up. */
+export function boundsOf(
+  { state, leftMs }: NodeCall,
+  runId: string,
+  begun: RunOutcome | undefined,
+): RunBounds {
+  const { limits } = state.config;
+  const own = state.children?.[runId];
+  const above = own === undefined ? state.ledger : subtractLedgers(state.ledger, own);
+  return {
+    timeoutMs: (begun?.usage.elapsedMs ?? 0) + leftMs,
+    maxTokens: left(limits.maxTokens, above.inputTokens + above.outputTokens, 1),
+    maxCostUsd: left(limits.maxCostUsd, above.costUsd, Number.MIN_VALUE),
+    maxRequests: left(limits.maxRequests, above.requests, 1),
+  };
+}
+
+/** What has no bound is written as the largest number there is. */
+function left(limit: number, used: number, least: number): number {
+  return limit === Number.MAX_SAFE_INTEGER ? limit : Math.max(least, limit - used);
+}
+
+/** What a run has used up, without what is not added up over runs. */
+export function ledgerOf(usage: RunUsage): Ledger {
+  const { requests, inputTokens, outputTokens, unknownUsage, costUsd, unknownCost, waitedMs, lostTokens } =
+    usage;
+  return { requests, inputTokens, outputTokens, unknownUsage, costUsd, unknownCost, waitedMs, lostTokens };
+}

@@ -1,0 +1,37 @@
+import { defined } from '../base/defined.ts';
+import type { Json } from '../base/json.ts';
+import { nearestNames } from '../base/nearest.ts';
+import { createFailure } from '../errors/failure.ts';
+import { RerailError } from '../errors/rerail-error.ts';
+
+export interface FlowErrorDetails {
+  readonly code?: 'FLOW_INVALID' | 'FLOW_CYCLE';
+  readonly hint?: string | undefined;
+  readonly context?: Readonly<Record<string, Json>>;
+}
+
+/** What is wrong with a flow, told when it is made: a `FlowError` to throw. */
+export function flowError(message: string, details: FlowErrorDetails = {}): RerailError {
+  const { code = 'FLOW_INVALID', hint, context } = details;
+  return RerailError.from(createFailure(code, defined({ origin: 'flow', message, hint, context } as const)));
+}
+
+const maxShownNames = 10;
+
+/** Ends a sentence about a name that nobody knows: the one that was probably meant, or those that there are. */
+export function proposeNames(name: string, known: readonly string[]): string {
+  const [nearest] = nearestNames(name, known);
+  if (nearest !== undefined) return `did you mean "${nearest}"?`;
+  if (known.length === 0) return 'there is none';
+  const rest = known.length > maxShownNames ? ` and ${known.length - maxShownNames} more` : '';
+  return `known are ${known.slice(0, maxShownNames).join(', ')}${rest}`;
+}
+
+/** Names in a sentence: `"a"`, `"b" and "c"`. */
+export function listNames(names: readonly string[]): string {
+  const quoted = names.slice(0, maxShownNames).map((name) => `"${name}"`);
+  const rest = names.length - quoted.length;
+  if (rest > 0) return `${quoted.join(', ')} and ${rest} more`;
+  const last = quoted.at(-1) ?? 'none';
+  return quoted.length < 2 ? last : `${quoted.slice(0, -1).join(', ')} and ${last}`;
+}

@@ -1,0 +1,161 @@
+import { messagesOf } from '../agent/history.ts';
+import { isRecord } from '../base/json.ts';
+import type { Json } from '../base/json.ts';
+import { configError } from '../errors/config-error.ts';
+import { isStandardSchema, readSchema } from '../model/schema.ts';
+import type { JsonSchema } from '../model/request.ts';
+import { internalsOf } from '../runtime/agent-internals.ts';
+import { viewOf } from '../runtime/conduct-effect.ts';
+import type { Agent } from '../runtime/create-agent.ts';
+import type { AgentExtras } from '../runtime/inherited.ts';
+import type { ConductorView } from '../runtime/conductor.ts';
+import type { Node } from '../runtime/node.ts';
+import type { FlowFor } from './build-flow.ts';
+import { checkAccepts } from './check-accepts.ts';
+import { checkStores, createChildren, modelsOf, readAgents } from './child-agents.ts';
+import type { AgentMap, AnyAgent, Children } from './child-agents.ts';
+import { checkOptionNames } from './check-option-names.ts';
+import { keepOutcome } from './child-record.ts';
+import { conductedAgent, conductedOptionNames } from './conducted-agent.ts';
+import type { ConductedOptions } from './conducted-agent.ts';
+import { createFlowConductor } from './conduct-flow.ts';
+import { describeGraph } from './describe-graph.ts';
+import { createGraph } from './flow-graph.ts';
+import { inputOfNode } from './flow-input.ts';
+import type { FlowParts } from './flow-results.ts';
+import type { FlowGraph, FlowNodeInput, NodeOptions } from './flow-types.ts';
+import { nodeFacts, nodeTool } from './node-tool.ts';
+import { lastChildId } from './fresh-child.ts';
+import { cancelChild, childIdOf, performChild } from './perform-child.ts';
+import { readFlow } from './read-flow.ts';
+
+/** What a flow is made of. */
+export interface FlowOptions<Agents extends AgentMap> extends ConductedOptions {
+  /** Who does the work, by the names that the flow calls them. Flows, teams and plans are agents too. */
+  readonly agents: Agents;
+  /** What else is to be said of single nodes. */
+  readonly nodes?: { readonly [Name in keyof Agents]?: NodeOptions };
+}
+
+/** Several agents as one: it runs, streams, waits, resumes and ends as an agent does, and its outcome says what became of its nodes. */
+export type Flow = Agent<Json>;
+
+/**
+ * Makes one agent of several. `>>` is one after the other, `|` is side by side; `sequence`, `parallel` and `graph` say the same in
+ * code. Throws a `FlowError` that names the node and the way to mend it.
+ *
+ * @example
+ * const report = flow('triage >> (research | pricing) >> writer', { agents: { triage, research, pricing, writer } });
+ * const outcome = await report.run('What would a tram to the airport cost?');
+ */
+export function flow<const Agents extends AgentMap>(
+  shape: string | FlowFor<Agents>,
+  options: FlowOptions<Agents>,
+): Flow {
+  checkOptionNames('flow()', options, ['agents', 'nodes', ...conductedOptionNames]);
+  const name = options.name ?? 'flow';
+  const agents = readAgents(options.agents, `the flow "${name}"`);
+  checkStores(agents, { where: `The flow "${name}"`, store: options.store });
+  const nodes = readNodeOptions(options.nodes);
+  const graph = graphOf(name, { shape, agents, nodes });
+  checkSchemas(graph, { agents, nodes });
+  const conductor = createFlowConductor(graph, nodes);
+  const parts: FlowParts = { graph, options: nodes };
+  const children = createChildren(agents);
+  const made = conductedAgent(
+    { ...options, name },
+    { ...extrasOf(parts, children, conductor), explainWith: modelsOf(agents) },
+  );
+  return made as Flow; // What agents give is JSON.
+}
+
+function readNodeOptions(nodes: unknown): Readonly<Record<string, NodeOptions>> {
+  if (nodes === undefined) return {};
+  if (!isRecord(nodes)) throw configError('"nodes" of flow() must be an object: { writer: { retry: … } }');
+  for (const [name, options] of Object.entries(nodes))
+    checkOptionNames(`the node "${name}"`, options, nodeOptionNames);
+  return nodes as Readonly<Record<string, NodeOptions>>; // Their values are looked at where they are used.
+}
+
+const nodeOptionNames: readonly (keyof NodeOptions)[] = [
+  'retry',
+  'timeoutMs',
+  'onError',
+  'when',
+  'input',
+  'accepts',
+];
+
+interface Written {
+  readonly shape: string | FlowFor<AgentMap>;
+  readonly agents: AgentMap;
+  readonly nodes: Readonly<Record<string, NodeOptions>>;
+}
+
+function graphOf(name: string, { shape, agents, nodes }: Written): FlowGraph {
+  const known = { name, agents: Object.keys(agents), nodes };
+  if (typeof shape === 'string') return createGraph({ ...known, shape: readFlow(shape), text: shape });
+  if (shape.type === 'graph') return createGraph({ ...known, edges: shape.edges });
+  return createGraph({ ...known, shape });
+}
+
+function checkSchemas(graph: FlowGraph, { agents, nodes }: Pick<Written, 'agents' | 'nodes'>): void {
+  const outputs: Record<string, JsonSchema | undefined> = {};
+  for (const [name, agent] of Object.entries(agents)) outputs[name] = outputOf(agent);
+  const accepts: Record<string, JsonSchema> = {};
+  for (const [name, { accepts: schema }] of Object.entries(nodes)) {
+    // A schema without a JSON Schema cannot be compared; it is asked when the flow runs.
+    if (schema === undefined || (isStandardSchema(schema) && schema['~standard'].jsonSchema === undefined))
+      continue;
+    accepts[name] = readSchema(schema, `"accepts" of the node "${name}"`).json;
+  }
+  checkAccepts(graph, { outputs, accepts });
+}
+
+function outputOf(agent: AnyAgent): JsonSchema | undefined {
+  return internalsOf(agent).parts.output?.json;
+}
+
+function extrasOf(
+  parts: FlowParts,
+  children: Children,
+  conductor: NonNullable<AgentExtras['conductor']>,
+): AgentExtras {
+  const names = parts.graph.nodes.map(({ name }) => name);
+  return {
+    conductor: { ...conductor, shape: describeGraph(parts) },
+    nodes: new Map(names.map((name) => [name, flowNode(parts, children, name)])),
+    tools: names.map((name) => nodeTool({ name, timeoutMs: parts.options[name]?.timeoutMs })),
+    facts: Object.fromEntries(names.map((name) => [name, nodeFacts(parts.options[name]?.retry, name)])),
+  };
+}
+
+function flowNode(parts: FlowParts, children: Children, name: string): Node {
+  return {
+    agent: children.partsOf(name),
+    perform: async (call) => {
+      const input = call.input as unknown as FlowNodeInput; // Written by the conductor.
+      if (input.do === 'skip') return { type: 'ok', content: '{"text":""}' };
+      if (input.do === 'refuse') return { type: 'failed', failure: input.failure };
+      const view = viewOf(call.state, messagesOf(call.state.history));
+      const before = callsOf(view, name);
+      return performChild(call, {
+        runs: children.of(call.parts, name),
+        runId: lastChildId(before) ?? childIdOf(view.runId, name),
+        input: () => inputOfNode(parts, view, name),
+        isAgain: call.attempt > 1 || before.length > 0,
+        mayBeginAfresh: before.length > 0,
+        contentOf: keepOutcome,
+      });
+    },
+    cancel: ({ parts: above, state }) => {
+      const before = callsOf(viewOf(state, messagesOf(state.history)), name);
+      return cancelChild(children.of(above, name), lastChildId(before) ?? childIdOf(state.runId, name));
+    },
+  };
+}
+
+/** Of the node, in earlier lives of the flow. */
+function callsOf({ calls }: ConductorView, name: string): ConductorView['calls'] {
+  return calls.filter((call) => call.name === name && call.record !== undefined);
+}

@@ -1,0 +1,258 @@
+import type { RunEvent } from '../agent/run-event.ts';
+import type { RunOutcome } from '../agent/run-outcome.ts';
+import { onAbort, wait } from '../base/abort.ts';
+import { hashText } from '../base/hash.ts';
+import { createFailure, severityOf } from '../errors/failure.ts';
+import type { Failure } from '../errors/failure.ts';
+import { RerailError } from '../errors/rerail-error.ts';
+import type { AgentRuns } from '../runtime/agent-runs.ts';
+import { childPlace } from '../runtime/child-place.ts';
+import type { ChildPlace } from '../runtime/child-place.ts';
+import { isCancelled } from '../runtime/durable-errors.ts';
+import type { NodeCall, NodeEnd } from '../runtime/node.ts';
+import type { ResumeOptions, RunInput } from '../runtime/run-input.ts';
+import { boundsOf, ledgerOf } from './child-bounds.ts';
+import { failureOf } from './child-failure.ts';
+import { nextLifeOf, whyNotAfresh } from './fresh-child.ts';
+
+/** A run below another one. */
+export interface Child {
+  /** Of the agent, as it is below this very parent. */
+  readonly runs: AgentRuns;
+  readonly runId: string;
+  /** What it is asked, where it has not begun. */
+  readonly input: () => RunInput | Promise<RunInput>;
+  /** It failed or was cancelled before, and may be gone on with. */
+  readonly isAgain: boolean;
+  /** It was stopped in an earlier life of the run above: that is final, but it may be begun afresh. */
+  readonly mayBeginAfresh: boolean;
+  /** What is kept of it where it went well. */
+  readonly contentOf: (outcome: Extract<RunOutcome, { type: 'completed' }>) => string;
+}
+
+/** The name of a run below another one: the same after every crash. */
+export function childIdOf(runId: string, key: string): string {
+  const id = `${runId}/${key}`;
+  if (id.length <= maxIdLength) return id;
+  // Whoever looks for the runs below one finds them by the beginning of their name.
+  const short = `${runId}/${hashText(key).slice(0, hashLength)}`;
+  return short.length <= maxIdLength
+    ? short
+    : `${id.slice(0, keptLength)}/${hashText(id).slice(0, hashLength)}`;
+}
+
+/** Shorter than the name of a run may be, so that its later lives have room for their number. */
+const maxIdLength = 195;
+const keptLength = 150;
+const hashLength = 24;
+
+/**
+ * Begins the run, joins it, or goes on with it, and says how it ended or what it waits for. What it has done is on its own record,
+ * so that this can be called again after whatever happened.
+ */
+export async function performChild(call: NodeCall, child: Child): Promise<NodeEnd> {
+  try {
+    return await performLives(call, child);
+  } catch (error) {
+    const failure = call.signal.aborted ? undefined : passingFailure(error);
+    if (failure === undefined) throw error;
+    // The run is as it was: it has not failed, and goes on where it can be written down again.
+    return { type: 'waiting', wait: { reason: 'storage', failure } };
+  }
+}
+
+/** Of the store, where it may work again: what is lost for good is no reason to wait. */
+function passingFailure(error: unknown): Failure | undefined {
+  if (!RerailError.isInstance(error)) return undefined;
+  const { failure } = error;
+  return failure.origin === 'storage' && severityOf(failure) !== 'fatal' ? failure : undefined;
+}
+
+async function performLives(call: NodeCall, child: Child): Promise<NodeEnd> {
+  const end = await carry(call, child);
+  if (end.type === 'refused') return { type: 'failed', failure: end.failure };
+  const { outcome } = end;
+  if (outcome.type !== 'stopped' || !child.mayBeginAfresh) return endOf(child, outcome);
+  const reason = whyNotAfresh(child.runs.parts, outcome);
+  if (reason !== undefined) return endOf(child, outcome, reason);
+  const fresh: Child = { ...child, runId: nextLifeOf(child.runId) };
+  const again = await carry(call, fresh);
+  return again.type === 'refused' ? { type: 'failed', failure: again.failure } : endOf(fresh, again.outcome);
+}
+
+/** The one above is cancelled: so is this one, whichever of its lives it is in. */
+export async function cancelChild(runs: AgentRuns, runId: string): Promise<void> {
+  for (const id of [runId, nextLifeOf(runId)])
+    if (await runs.knows(id)) await runs.cancel(id, 'the run above was cancelled');
+}
+
+type Carried =
+  | { readonly type: 'came-to'; readonly outcome: RunOutcome }
+  /** Nothing was begun. */
+  | { readonly type: 'refused'; readonly failure: Failure };
+
+async function carry(call: NodeCall, child: Child): Promise<Carried> {
+  const { runs, runId } = child;
+  const isKnown = await runs.knows(runId);
+  const tooMany = isKnown ? undefined : checkFamily(call);
+  if (tooMany !== undefined) return { type: 'refused', failure: tooMany };
+  if (!isKnown) {
+    call.family.runs += 1;
+    call.onForgotten(() => runs.forget(runId));
+  }
+  const input = isKnown ? 'The run has begun' : await child.input();
+  const wish = obey(call, child);
+  try {
+    const tell = teller(call, runId, isKnown);
+    const join = (): Promise<RunOutcome> =>
+      runs.run(input, { runId, ...optionsOf(call, child, { signal: wish.signal, tell }) });
+    const begun = await outwait(call, await join(), join);
+    const options = optionsOf(call, child, { signal: wish.signal, tell, begun });
+    return { type: 'came-to', outcome: await goOn(call, { child, begun, options }) };
+  } finally {
+    wish.stopListening();
+  }
+}
+
+function checkFamily({ family, depth }: NodeCall): Failure | undefined {
+  if (depth + 1 > family.maxDepth) return boundReached('maxDepth', family.maxDepth, 'agents below agents');
+  if (family.runs >= family.maxRuns)
+    return boundReached('maxRuns', family.maxRuns, 'runs below the first one');
+  return undefined;
+}
+
+function boundReached(limit: string, bound: number, what: string): Failure {
+  return createFailure('BUDGET_EXCEEDED', {
+    origin: 'flow',
+    message: `There are ${bound} ${what}: no more are begun`,
+    hint: 'Agents that hand their work on without end are nearly always a mistake in their instructions.',
+    context: { limit, bound },
+  });
+}
+
+interface Wish {
+  readonly signal: AbortSignal;
+  readonly stopListening: () => void;
+}
+
+/** Who cancels the run above cancels this one. Where the run above is only let go, so that another process takes it up, so is this one. */
+function obey({ signal }: NodeCall, { runs, runId }: Child): Wish {
+  // Without a store there is nothing to take up: to be let go is to be cancelled.
+  if (runs.parts.store === undefined) return { signal, stopListening: () => undefined };
+  const controller = new AbortController();
+  const follow = (): void => {
+    if (isCancelled(signal.reason)) return controller.abort(signal.reason);
+    // Where it is not carried here there is nothing to let go.
+    void runs.release(runId).catch(() => undefined);
+  };
+  const stopListening = onAbort(signal, follow);
+  return { signal: controller.signal, stopListening };
+}
+
+type Tell = NonNullable<ResumeOptions['onEvent']>;
+
+/** What a run that is found waiting or ended tells once more was told when it came. */
+function teller({ tell }: NodeCall, runId: string, isKnown: boolean): Tell {
+  let isOld = isKnown;
+  return (event) => {
+    if (isOld && toldBefore.has(event.type)) return;
+    isOld = false;
+    tell(runId, event);
+  };
+}
+
+const toldBefore: ReadonlySet<RunEvent['type']> = new Set([
+  'approval-requested',
+  'run-suspended',
+  'run-finished',
+]);
+
+interface Optional {
+  readonly signal: AbortSignal;
+  readonly tell: Tell;
+  readonly begun?: RunOutcome;
+}
+
+function optionsOf(call: NodeCall, { runId }: Child, { signal, tell, begun }: Optional): ResumeOptions {
+  const { family, depth } = call;
+  const place: ChildPlace = { bounds: boundsOf(call, runId, begun), family, depth: depth + 1 };
+  return { signal, onEvent: tell, [childPlace]: place };
+}
+
+/** A process that died with the run above has left this one behind: its lease runs out a moment later than the other. */
+async function outwait(
+  { parts, signal, leftMs }: NodeCall,
+  found: RunOutcome,
+  join: () => Promise<RunOutcome>,
+): Promise<RunOutcome> {
+  const untilMs = heldUntilMs(found);
+  if (untilMs === undefined) return found;
+  const { clock, leaseMs } = parts;
+  const waitMs = Math.max(0, untilMs - clock.wallMs());
+  if (waitMs > Math.min(leaseMs, leftMs)) return found;
+  await wait(waitMs, { clock, signal });
+  return signal.aborted ? found : join();
+}
+
+/** Until when another process carries the run, where that is why it could not be taken up. */
+function heldUntilMs(outcome: RunOutcome): number | undefined {
+  if (outcome.type !== 'suspended' || outcome.failure?.code !== 'STORAGE_LOCKED') return undefined;
+  const { untilMs } = outcome.failure.context;
+  return typeof untilMs === 'number' ? untilMs : undefined;
+}
+
+interface Begun {
+  readonly child: Child;
+  readonly begun: RunOutcome;
+  readonly options: ResumeOptions;
+}
+
+/** An answer goes to the question that it was given to, and to no other. */
+async function goOn(call: NodeCall, { child, begun, options }: Begun): Promise<RunOutcome> {
+  const { runs, runId, isAgain } = child;
+  const { answer } = call;
+  if (begun.type === 'suspended' && answer !== undefined && heldUntilMs(begun) === undefined) {
+    const { said, about } = answer;
+    const isAnswered = (outcome: RunOutcome): boolean =>
+      said.given && outcome.type === 'suspended' && about === outcome.request?.id;
+    if (about !== undefined && begun.request !== undefined && begun.request.id !== about) return begun;
+    // Where the disk failed, only whoever takes the run up sees that it still asks.
+    let outcome = isAnswered(begun) ? begun : await runs.resume(runId, options);
+    for (let tries = 0; tries < maxAnswers && isAnswered(outcome) && said.given; tries += 1)
+      outcome = await runs.resume(runId, { ...options, answer: said.value });
+    return outcome;
+  }
+  const canGoOn = begun.type === 'failed' || begun.type === 'cancelled';
+  return isAgain && canGoOn && !call.signal.aborted ? runs.resume(runId, options) : begun;
+}
+
+/** A run that could not write down that it asks takes no answer until it has. */
+const maxAnswers = 2;
+
+/** What the run above is told; `reason` says why it was not begun afresh. */
+function endOf(child: Child, outcome: RunOutcome, reason?: string): NodeEnd {
+  const { runId } = child;
+  const used = { child: { runId, ledger: ledgerOf(outcome.usage) } };
+  const { unsaved } = outcome;
+  // What is not written down has not happened: the run above would end, and leave this one open for ever.
+  if (unsaved !== undefined && child.runs.parts.store?.durability === 'required')
+    return { type: 'waiting', wait: { reason: 'storage', failure: unsaved }, ...used };
+  switch (outcome.type) {
+    case 'completed':
+      return { type: 'ok', content: child.contentOf(outcome), ...used };
+    case 'suspended': {
+      const { request, failure } = outcome;
+      // Nobody need look before the other process can have lost it.
+      const resumeAt = outcome.resumeAt ?? heldUntilMs(outcome);
+      const awaited = {
+        reason: outcome.reason,
+        ...(resumeAt === undefined ? {} : { resumeAt }),
+        ...(request === undefined ? {} : { request }),
+        ...(failure === undefined ? {} : { failure }),
+      };
+      return { type: 'waiting', wait: awaited, ...used };
+    }
+    default:
+      return { type: 'failed', failure: failureOf(outcome, runId, reason), ...used };
+  }
+}

@@ -1,0 +1,31 @@
+import { assert } from '../base/assert.ts';
+import type { AgentParts } from './agent-parts.ts';
+import type { AgentRuns } from './agent-runs.ts';
+import type { AgentExtras } from './inherited.ts';
+
+/** What flows and teams need of an agent besides its public face. */
+export interface AgentInternals {
+  /** An engine outside carries its runs. */
+  readonly isHosted: boolean;
+  /** What it is made of. */
+  readonly parts: AgentParts;
+  /** The same agent once more, as part of something larger. */
+  readonly make: (extras: AgentExtras) => AgentRuns;
+}
+
+const internals = new WeakMap<object, AgentInternals>();
+
+export function rememberInternals(agent: object, known: AgentInternals): void {
+  internals.set(agent, known);
+}
+
+/** Whether it was made by `createAgent`, `flow`, `team`, `handOff` or `plan`. */
+export function isAgent(agent: unknown): agent is object {
+  return typeof agent === 'object' && agent !== null && internals.has(agent);
+}
+
+export function internalsOf(agent: object): AgentInternals {
+  const known = internals.get(agent);
+  assert(known !== undefined, 'An agent that was not made here');
+  return known;
+}

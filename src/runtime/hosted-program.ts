@@ -1,0 +1,66 @@
+import type { RunOutcome } from '../agent/run-outcome.ts';
+import type { Json } from '../base/json.ts';
+import { drive } from './drive.ts';
+import type { DriveInput } from './drive.ts';
+import type { Durable, DurableProgram } from './durable.ts';
+import { resultOf } from './hosted-result.ts';
+import type { HostedRuns } from './hosted-runs.ts';
+import { createLiveRun } from './live-run.ts';
+import type { LiveRun } from './live-run.ts';
+import { watchRun } from './run-watchers.ts';
+
+/** The one driver as an engine outside carries it: what it comes to is announced, or returned with what it takes to go on. */
+export function createHostedProgram(held: HostedRuns): DurableProgram {
+  return async (durable, input) => {
+    const live = takeUp(held, durable.runId);
+    try {
+      return await carry(held, live, { durable, input: input as unknown as DriveInput }); // What `begin` and `resume` start it with.
+    } finally {
+      held.carried.delete(live.runId);
+      if (held.runs.get(live.runId) === live) held.runs.delete(live.runId);
+    }
+  };
+}
+
+/** Whoever waits for it in this process hears of it from here on. */
+function takeUp({ parts, runs, carried }: HostedRuns, runId: string): LiveRun {
+  const waited = runs.get(runId);
+  // A second copy of the run must not share what the first one has in its hands.
+  const live = createLiveRun(runId, parts.config.limits.maxConcurrentTools);
+  for (const watcher of waited?.watchers ?? []) live.watchers.add(watcher);
+  watchRun(parts, live);
+  runs.set(runId, live);
+  carried.add(runId);
+  return live;
+}
+
+interface Carrying {
+  readonly durable: Durable;
+  readonly input: DriveInput;
+}
+
+async function carry(held: HostedRuns, live: LiveRun, { durable, input }: Carrying): Promise<Json> {
+  let announcements = 0;
+  let ending: RunOutcome | undefined;
+  const onOutcome = async (_live: LiveRun, outcome: RunOutcome): Promise<void> => {
+    if (outcome.type !== 'suspended') {
+      ending = outcome;
+      return;
+    }
+    announcements += 1;
+    const announced = { seq: durable.generation * maxAnnouncements + announcements, outcome };
+    await durable.announce?.(announced as unknown as Json); // Outcomes are JSON.
+    tellEnd(live, outcome);
+  };
+  await drive({ parts: held.parts, live, onOutcome }, durable, input);
+  const result = resultOf(ending, live.state);
+  tellEnd(live, result.outcome);
+  return result as unknown as Json; // Outcomes and states are JSON.
+}
+
+function tellEnd({ watchers }: LiveRun, outcome: RunOutcome): void {
+  for (const { hear } of watchers) hear({ type: 'run-finished', outcome });
+}
+
+/** Of one generation: each takes a step, and a generation has at most some thousands. */
+const maxAnnouncements = 1_000_000;

@@ -1,0 +1,63 @@
+import { flow } from '../flow/flow.ts';
+import { handOff } from '../flow/hand-off.ts';
+import { team } from '../flow/team.ts';
+import type { AgentOptions } from '../runtime/agent-options.ts';
+import { createAgent } from '../runtime/create-agent.ts';
+import type { Agent } from '../runtime/create-agent.ts';
+import { maxAttempts } from './plan.ts';
+import type { PlannedMember, Scripted } from './plan-family.ts';
+import type { SabotagedProcess } from './sabotage.ts';
+import { simModel } from './sim-model.ts';
+import type { SimProcess } from './sim-process.ts';
+import { createSimTools } from './sim-tools.ts';
+
+/** Where an agent works. Those below have it from the one above. */
+interface Place {
+  readonly about: SabotagedProcess;
+  readonly surroundings: Pick<AgentOptions, 'store' | 'clock' | 'random' | 'gates' | 'callbacks'>;
+}
+
+/** Makes the agent that a plan wants, with all that are below it. */
+export function createMember(process: SimProcess, member: PlannedMember, place: Place): Agent {
+  const { surroundings } = place;
+  if (member.type === 'agent') return createScripted(process, member, place);
+  const { name } = member;
+  const below: Place = { ...place, surroundings: {} };
+  const agents = Object.fromEntries(
+    member.members.map((each) => [each.name, createMember(process, each, below)]),
+  );
+  if (member.type === 'team') {
+    const lead = createScripted(process, { ...member, type: 'agent' }, place);
+    return team({ lead, agents });
+  }
+  if (member.type === 'hand-off')
+    return handOff({ name, agents, start: member.start, ...surroundings }) as Agent; // They answer in words.
+  const nodes = member.retry ? Object.fromEntries(Object.keys(agents).map((each) => [each, { retry }])) : {};
+  return flow(member.shape, { name, agents, nodes, ...surroundings }) as Agent; // As above.
+}
+
+/** Attempts at a node, where a plan wants it to be tried again. */
+export const nodeAttempts = 2;
+const retry = { maxAttempts: nodeAttempts } as const;
+
+function createScripted(
+  process: SimProcess,
+  { name, scripts }: Scripted,
+  { about, surroundings }: Place,
+): Agent {
+  const { plan, sabotage } = process.world;
+  const models = Array.from({ length: plan.models }, (_, index) => {
+    const model = simModel(process, { name, scripts, index });
+    return sabotage.model?.(model, about) ?? model;
+  });
+  const tools = createSimTools(process, scripts).map((tool) => sabotage.tool?.(tool, about) ?? tool);
+  return createAgent({
+    name,
+    model: models,
+    tools,
+    // Below others it has time: what is stopped there is begun afresh, which is another run.
+    limits: { maxTurns: name === 'sim' ? plan.maxTurns : 20 },
+    policy: { inDoubt: plan.inDoubt, retry: { maxAttempts } },
+    ...surroundings,
+  });
+}
