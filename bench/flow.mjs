@@ -34,14 +34,17 @@ for (let round = -warmUp; round < rounds; round += 1) {
 }
 
 const bare = median(times.alone) / nodes;
-console.log(`A bare run of one of the ${nodes} agents: ${microseconds(bare)} of CPU (median of ${rounds} rounds, each of ${nodes})`);
+console.log(
+  `A bare run of one of the ${nodes} agents: ${microseconds(bare)} of CPU (median of ${rounds} rounds, each of ${nodes})`,
+);
 report(`a node of ${nodes} one after the other`, median(times.line) / nodes);
 report(`a node of ${nodes / 2} one after the other`, median(times.half) / (nodes / 2));
 report(`a node of ${nodes} side by side`, median(times.fan) / nodes);
 report(`a job of ${jobs} of a team`, median(times.desk) / jobs);
 await memory();
 
-if (broken.length > 0) console.log(`\nNot held here and now:\n${broken.map((text) => `- ${text}`).join('\n')}`);
+if (broken.length > 0)
+  console.log(`\nNot held here and now:\n${broken.map((text) => `- ${text}`).join('\n')}`);
 if (process.argv.includes('--check') && broken.length > 0) process.exitCode = 1;
 
 /** @param {string} name */
@@ -91,9 +94,11 @@ function microseconds(value) {
  * @param {number} each
  */
 function report(what, each) {
-  const ratio = each / bare;
-  console.log(`${what}: ${microseconds(each)}, ${ratio.toFixed(2)} of a bare run (bound 2)`);
-  if (!(ratio <= 2)) broken.push(`${what}: ${ratio.toFixed(2)} of a bare run, bound 2`);
+  const added = (each - bare) / bare;
+  console.log(
+    `${what}: ${microseconds(each)} with the agent's own run; what comes on top is ${added.toFixed(2)} of a bare run (bound 2)`,
+  );
+  if (!(added <= 2)) broken.push(`${what}: ${added.toFixed(2)} of a bare run on top, bound 2`);
 }
 
 /** What stays in memory of a run, per node: the same for a short flow and for a long one. */
@@ -104,7 +109,8 @@ async function memory() {
   console.log(
     `memory kept of a run: ${Math.round(short / 1024)} kB for ${nodes / 2} nodes, ${Math.round(long / 1024)} kB for ${nodes}: ${ratio.toFixed(2)} a node`,
   );
-  if (!(ratio <= 1.3)) broken.push(`memory a node at ${nodes} nodes: ${ratio.toFixed(2)} of that at ${nodes / 2}, bound 1.3`);
+  if (!(ratio <= 1.3))
+    broken.push(`memory a node at ${nodes} nodes: ${ratio.toFixed(2)} of that at ${nodes / 2}, bound 1.3`);
 }
 
 /** @param {import('rerail/flow').Flow} what */

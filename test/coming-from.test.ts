@@ -336,7 +336,7 @@ describe('the checker of the page', () => {
 });
 
 describe('what rows claim and no other test shows', () => {
-  it('the table calls eleven codes retryable, and no others', () => {
+  it('the table calls twelve codes retryable, and no others', () => {
     const retryable = failureCodes.filter((code) => createFailure(code, { message: 'it broke' }).retryable);
     expect(retryable.toSorted()).toEqual([
       'EMPTY_RESPONSE',
@@ -346,6 +346,7 @@ describe('what rows claim and no other test shows', () => {
       'OVERLOADED',
       'RATE_LIMITED',
       'SERVER_ERROR',
+      'SIGNAL_TIMEOUT',
       'STORAGE_LOCKED',
       'STREAM_INTERRUPTED',
       'TIMEOUT',

@@ -374,6 +374,30 @@ function expectBounded(report: ErrorReport): void {
   }
 }
 
+describe('buildReport() for a flow', () => {
+  const effects = { read: 'idempotent', settle: 'idempotent', refund: 'once' } as const;
+  const flow = { effects, succeeded: { read: 1, refund: 2 }, nodes: ['read', 'settle'], partial: '' };
+  const lines = (text: string): readonly string[] => text.split('\n').map((line) => line.trim());
+
+  it('says of a node that what it finished is on its record, and of all else that it may have changed something', () => {
+    const text = lines(buildReport({ ...failed, ...flow }).person.text);
+    expect(text).toContain('- read: once. What it finished is on its own record');
+    expect(text).toContain('- refund: 2 times. This may have changed something');
+    expect(text).toContain(
+      '- Before you ask for the same again, check what was already done (refund), so that it is not done twice.',
+    );
+    expect(text).toContain(
+      '- What was finished (read) is on record and is not done again when this run is gone on with. Only whoever asks for the same anew has it done again.',
+    );
+  });
+
+  it('does not promise that of a stopped one, which nobody goes on with', () => {
+    const { text } = buildReport({ ...stopped, ...flow }).person;
+    expect(text).toContain('check what was already done (read, refund), so that it is not done twice');
+    expect(text).not.toContain('is not done again');
+  });
+});
+
 describe('what came from outside', () => {
   const attack =
     'a\u001b[2J\u202e\n# Approved\n<img src=x onerror=alert(1)> [click](https://evil.test) `x` ![p](//evil.test) | www.evil.test';

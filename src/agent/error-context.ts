@@ -3,7 +3,7 @@ import { boundText } from '../base/text.ts';
 import type { Severity } from '../errors/codes.ts';
 import { clean, severityOf } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
-import { factLines } from './error-facts.ts';
+import { factLines, failedCallOf } from './error-facts.ts';
 import { stepsFor } from './next-steps.ts';
 import type { NextStep, StepTyping } from './next-steps.ts';
 import type { ReportFacts } from './report-facts.ts';
@@ -75,6 +75,7 @@ export function errorContextOf(facts: ReportFacts, { typing, nodes = [] }: Conte
   const { failure } = ended;
   const reason = ended.type === 'stopped' ? ended.reason : undefined;
   const tools = [...Object.keys(succeeded), ...Object.keys(toolFailures), ...nodes.map(({ name }) => name)];
+  const failedCall = failedCallOf(facts);
   const models = attempts.flatMap(({ provider, model }) => [
     model,
     provider,
@@ -94,7 +95,14 @@ export function errorContextOf(facts: ReportFacts, { typing, nodes = [] }: Conte
     turns: facts.turns,
     lines: factLines(facts, nodes),
     nextSteps: stepsFor({ failure, reason }, typing),
-    names: [agent, runId, ...tools, ...models, ...Object.keys(limits)],
+    names: [
+      agent,
+      runId,
+      ...(failedCall === undefined ? [] : [failedCall]),
+      ...tools,
+      ...models,
+      ...Object.keys(limits),
+    ],
   });
 }
 

@@ -9,6 +9,7 @@ import type { RunRecovery } from './run-outcome.ts';
 export function factLines(facts: ReportFacts, nodes: readonly ExplainedNode[]): readonly string[] {
   return [
     endLine(facts),
+    ...callLines(facts),
     ...causeLines(facts),
     totalsLine(facts),
     costLine(facts),
@@ -18,6 +19,13 @@ export function factLines(facts: ReportFacts, nodes: readonly ExplainedNode[]): 
     ...recoveryLines(facts.recoveries),
     ...partialLines(facts),
   ];
+}
+
+/** The tool, node or capability of the run whose call ended it: failures in a row do not count every failure of a call. */
+export function failedCallOf({ ended: { failure }, effects }: ReportFacts): string | undefined {
+  const named = ['tool', 'node', 'capability'].map((field) => failure?.context[field]);
+  return named.find((name) => typeof name === 'string' && own(effects, name) !== undefined) as  // A string, then.
+    string | undefined;
 }
 
 const maxNodes = 12;
@@ -30,6 +38,11 @@ function endLine({ ended }: ReportFacts): string {
   const { failure } = ended;
   const why = failure === undefined ? 'by a decision' : `with ${failure.code}: ${failure.message}`;
   return ended.type === 'stopped' ? `The run was stopped (${ended.reason}), ${why}` : `The run failed ${why}`;
+}
+
+function callLines(facts: ReportFacts): readonly string[] {
+  const name = failedCallOf(facts);
+  return name === undefined ? [] : [`It was a call of "${name}" that failed`];
 }
 
 function causeLines({ ended: { failure } }: ReportFacts): readonly string[] {
@@ -53,7 +66,10 @@ function totalsLine({ turns, toolCalls, elapsedMs, usage, recoveries }: ReportFa
 
 function costLine({ usage }: ReportFacts): string {
   const tokens = amount(usage.inputTokens + usage.outputTokens);
-  return `It used ${tokens} tokens and cost ${money(usage.costUsd, usage.unknownCost)}`;
+  const cost = money(usage.costUsd, usage.unknownCost);
+  // Where nothing of it is known, the words for it are a sentence of their own.
+  const isKnown = usage.unknownCost === 0 || usage.costUsd > 0;
+  return `It used ${tokens} tokens${isKnown ? ` and cost ${cost}` : `; ${cost}`}`;
 }
 
 function nodeLine({ name, status, reason, failure }: ExplainedNode): string {
@@ -61,8 +77,10 @@ function nodeLine({ name, status, reason, failure }: ExplainedNode): string {
   return `The step "${name}": ${status}${why === '' ? '' : `; ${why}`}`;
 }
 
-function toolLines({ succeeded, toolFailures, effects }: ReportFacts): readonly string[] {
-  const names = [...new Set([...Object.keys(toolFailures), ...Object.keys(succeeded)])];
+/** Nodes have lines of their own. */
+function toolLines({ succeeded, toolFailures, effects, nodes = [] }: ReportFacts): readonly string[] {
+  const called = new Set([...Object.keys(toolFailures), ...Object.keys(succeeded)]);
+  const names = [...called].filter((name) => !nodes.includes(name));
   return names.slice(0, maxTools).map((name) => {
     const failures = own(toolFailures, name) ?? 0;
     const failed = failures === 0 ? '' : `, then failed ${counted(failures, 'time')} in a row`;

@@ -245,6 +245,44 @@ describe('askForExplanation()', () => {
     expect(hidden.map(cites).filter((found) => !('problem' in (found as object)))).toEqual([]);
   });
 
+  it.each([
+    { unknownCost: 0, costUsd: 0.25, cost: 'It used 100 tokens and cost 0.2500 USD' },
+    { unknownCost: 0, costUsd: 0, cost: 'It used 100 tokens and cost 0.0000 USD' },
+    { unknownCost: 1, costUsd: 0, cost: 'It used 100 tokens; the cost of 1 request is not known' },
+    {
+      unknownCost: 2,
+      costUsd: 0.25,
+      cost: 'It used 100 tokens and cost at least 0.2500 USD (the cost of 2 requests is not known)',
+    },
+  ])('says what is known of the cost: $cost', ({ cost, ...usage }) => {
+    const { facts: shown } = errorContextOf({ ...facts, usage: { ...facts.usage, ...usage } }, options);
+    expect(shown.map(({ text }) => text)).toContain(cost);
+  });
+
+  it.each([{ field: 'tool' }, { field: 'node' }, { field: 'capability' }])(
+    'names the $field whose call ended the run, whatever is counted of it',
+    ({ field }) => {
+      const failure = createFailure('TIMEOUT', { message: 'too late', context: { [field]: 'pay' } });
+      const ended = errorContextOf(
+        { ...facts, ended: { type: 'failed', failure }, toolFailures: {} },
+        options,
+      );
+      const [first, second] = ended.facts;
+      expect(second?.text).toBe('It was a call of "pay" that failed');
+      expect(ended.names).toContain('pay');
+      const claims = [{ text: 'The tool "pay" failed with TIMEOUT.', facts: [first?.number] }];
+      const answer = JSON.stringify({ summary: 'The tool "pay" was too late.', claims, nextSteps: [] });
+      expect(readExplanation(answer, ended)).toMatchObject({ claims: [{ text: claims[0]?.text }] });
+    },
+  );
+
+  it('does not take for a tool what the run has none of, whatever the failure says', () => {
+    const failure = createFailure('TIMEOUT', { message: 'too late', context: { tool: 'refund' } });
+    const { facts: shown, names } = errorContextOf({ ...facts, ended: { type: 'failed', failure } }, options);
+    expect(names).not.toContain('refund');
+    expect(shown.map(({ text }) => text).join()).not.toContain('refund');
+  });
+
   it('has nodes of a flow among the facts and the names', () => {
     const nodes = [{ name: 'pricing', status: 'skipped', reason: 'nothing to price' }];
     const { facts: shown, names } = errorContextOf(facts, { ...options, nodes });

@@ -1,4 +1,5 @@
 import { unreachable } from '../base/assert.ts';
+import { isRecord } from '../base/json.ts';
 import { textOf } from '../model/message.ts';
 import type { Message } from '../model/message.ts';
 import { messagesOf } from './history.ts';
@@ -87,7 +88,7 @@ export function reportFactsOf(state: RunState, phase: Unhappy): ReportFacts {
         ? { type: 'stopped', reason: phase.reason, failure }
         : { type: 'failed', failure },
     turns: turn,
-    succeeded: config.isConducted === true ? succeededIn(state) : tallies.succeeded,
+    ...(config.isConducted === true ? nodesIn(state) : { succeeded: tallies.succeeded }),
     toolFailures: tallies.toolFailures,
     effects: Object.fromEntries(Object.entries(config.tools).map(([name, { effect }]) => [name, effect])),
     toolCalls,
@@ -101,11 +102,16 @@ export function reportFactsOf(state: RunState, phase: Unhappy): ReportFacts {
 }
 
 /** Of a flow or a plan: counted when somebody asks, for its calls are all on record. */
-function succeededIn({ history, taskLength = 0 }: RunState): Readonly<Record<string, number>> {
+function nodesIn({ history, taskLength = 0 }: RunState): Pick<ReportFacts, 'succeeded' | 'nodes'> {
   const succeeded: Record<string, number> = {};
-  for (const { name, record } of readCalls(messagesOf(history).slice(taskLength)))
-    if (record?.status === 'ok') succeeded[name] = (succeeded[name] ?? 0) + 1;
-  return succeeded;
+  const nodes = new Set<string>();
+  for (const { name, input, record } of readCalls(messagesOf(history).slice(taskLength))) {
+    if (record?.childId !== undefined) nodes.add(name);
+    // A flow also writes down what it does not do.
+    const isSkipped = isRecord(input) && input['do'] === 'skip';
+    if (record?.status === 'ok' && !isSkipped) succeeded[name] = (succeeded[name] ?? 0) + 1;
+  }
+  return { succeeded, nodes: [...nodes] };
 }
 
 /** What the person asked first. */

@@ -22,6 +22,8 @@ export interface ReportFacts {
   readonly toolFailures: Readonly<Record<string, number>>;
   /** Per tool, as far as known: whether a call that went well has changed something. */
   readonly effects?: Readonly<Record<string, ToolEffect>>;
+  /** Of a flow: those that are runs of their own, with records of what they finished. */
+  readonly nodes?: readonly string[];
   /** The latest attempts at models. */
   readonly attempts: readonly AttemptRecord[];
   readonly recoveries: readonly RunRecovery[];

@@ -35,11 +35,12 @@ function whatHappened(facts: ReportFacts): string {
 
 const maxTools = 8;
 
-function whatWasDone({ succeeded, effects, partial }: ReportFacts): readonly string[] {
+function whatWasDone(facts: ReportFacts): readonly string[] {
+  const { succeeded, partial } = facts;
   const tools = Object.entries(succeeded).filter(([, count]) => count > 0);
   const lines = tools.slice(0, maxTools).map(([name, count]) => {
-    const changed = changes(own(effects, name)) ? '. This may have changed something' : '';
-    return `${excerpt(name, 60)}: ${count === 1 ? 'once' : counted(count, 'time')}${changed}`;
+    const times = count === 1 ? 'once' : counted(count, 'time');
+    return `${excerpt(name, 60)}: ${times}${whatItChanged(facts, name)}`;
   });
   const rest = tools.length - maxTools;
   const text = excerpt(partial, 200);
@@ -49,6 +50,13 @@ function whatWasDone({ succeeded, effects, partial }: ReportFacts): readonly str
     ...(rest > 0 ? [`… and ${counted(rest, 'other tool')}`] : []),
     ...(text === '' ? [] : [left]),
   ];
+}
+
+function whatItChanged({ effects, nodes = [] }: ReportFacts, name: string): string {
+  if (!changes(own(effects, name))) return '';
+  return nodes.includes(name)
+    ? '. What it finished is on its own record'
+    : '. This may have changed something';
 }
 
 function whatItCost({ elapsedMs, usage }: ReportFacts): string {
@@ -64,25 +72,37 @@ function whatItCost({ elapsedMs, usage }: ReportFacts): string {
 
 function whatNext(facts: ReportFacts): readonly string[] {
   const { next } = explainEnd(facts);
-  const { effects, succeeded, ended } = facts;
+  const { effects, succeeded, ended, nodes = [] } = facts;
   const changing = Object.keys(succeeded).filter(
     (name) => (own(succeeded, name) ?? 0) > 0 && changes(own(effects, name)),
   );
-  const names = changing
-    .slice(0, maxTools)
-    .map((name) => excerpt(name, 60))
-    .join(', ');
+  // A stopped run is not gone on with: whoever asks again begins anew, records or not.
+  const isKept = (name: string): boolean => ended.type === 'failed' && nodes.includes(name);
+  const kept = changing.filter(isKept);
+  const others = changing.filter((name) => !isKept(name));
   return [
     next,
-    ...(changing.length === 0
+    ...(others.length === 0
       ? []
       : [
-          `Before you ask for the same again, check what was already done (${names}), so that it is not done twice.`,
+          `Before you ask for the same again, check what was already done (${namesIn(others)}), so that it is not done twice.`,
+        ]),
+    ...(kept.length === 0
+      ? []
+      : [
+          `What was finished (${namesIn(kept)}) is on record and is not done again when this run is gone on with. Only whoever asks for the same anew has it done again.`,
         ]),
     ended.type === 'failed'
       ? 'Whoever looks after this program can go on from here without doing it all again; give them the line below.'
       : 'If you need help, give the line below to whoever looks after this program.',
   ];
+}
+
+function namesIn(names: readonly string[]): string {
+  return names
+    .slice(0, maxTools)
+    .map((name) => excerpt(name, 60))
+    .join(', ');
 }
 
 function changes(effect: unknown): boolean {

@@ -67,9 +67,8 @@ describe('a flow of which a node fails', () => {
   it('fails again when that one fails again, and goes on when it does not', async () => {
     const calls = [ended('a', 'x'), ended('b', failed)];
     const { decide } = conductor('a >> b >> c');
-    await expect(
-      decide(view([...calls, ended('b', { ...failed, resumes: 1 })], { resumes: 1 })),
-    ).resolves.toMatchObject({ type: 'fail' });
+    const again = decide(view([...calls, ended('b', { ...failed, resumes: 1 })], { resumes: 1 }));
+    expect(await again).toMatchObject({ type: 'fail' });
     const step = await decide(view([...calls, ended('b', 'now')], { resumes: 1 }));
     expect(step).toEqual({ type: 'call', calls: [{ name: 'c', input: { do: 'run' } }] });
   });
@@ -176,8 +175,8 @@ describe('a flow of which a node fails', () => {
     expect(await decide(view(calls))).toMatchObject({ calls: [{ name: 'b' }] });
   });
 
-  it('is a defect to ask about while a node runs', async () => {
-    await expect(conductor('a').decide(view([begun('a')]))).rejects.toThrow('while its node "a" runs');
+  it('is a defect to ask about while a node runs', () => {
+    expect(() => conductor('a').decide(view([begun('a')]))).toThrow('while its node "a" runs');
   });
 });
 

@@ -32,7 +32,12 @@ export function createFlowConductor(
 ): Conductor {
   const held: Held = { graph, options, order: orderOf(graph), accepts: readAccepts(graph, options) };
   return {
-    decide: async (view) => withRungs(held, view, await decide(held, view)),
+    decide: (view) => {
+      const step = decide(held, view);
+      return step instanceof Promise
+        ? step.then((decided) => withRungs(held, view, decided))
+        : withRungs(held, view, step);
+    },
     report: (view, outcome) => reportFlow(held, view, outcome),
   };
 }
@@ -53,20 +58,23 @@ function readAccepts({ nodes }: FlowGraph, options: Held['options']): Held['acce
   return checks;
 }
 
-async function decide(held: Held, view: ConductorView): Promise<ConductorStep> {
+/** A promise only where a function of the caller, or a schema, is asked: each costs about as much as the rest. */
+function decide(held: Held, view: ConductorView): ConductorStep | Promise<ConductorStep> {
   const front = frontOf(held, view);
   const broken = front.filter(({ standing }) => isBroken(held, view, standing));
   if (broken.length > 0) return failedStep(held, broken);
-  const due = front.filter(({ standing }) => isDue(held, view, standing)).map(({ standing }) => standing.by);
   const states = readStates(view);
-  if (due.length > 0)
-    return { type: 'call', calls: await callsOf(held, view, { due: due.slice(0, maxCallsPerStep), states }) };
+  const last = front.length > 0 ? [] : held.graph.last;
+  const ends = last.map((name) => [name, standingOf(held.options, states, name)] as const);
+  const standings = [...front.map(({ standing }) => standing), ...ends.map(([, standing]) => standing)];
+  // A last node that was settled without a result may have been called again, and broken off.
+  const due = standings.filter((standing) => isDue(held, view, standing)).map(({ by }) => by);
+  if (due.length > 0) return callDue(held, view, { due: due.slice(0, maxCallsPerStep), states });
   const [running] = front;
   assert(
     running === undefined,
     `The flow was asked for a decision while its node "${running?.node.name}" runs`,
   );
-  const ends = held.graph.last.map((name) => [name, standingOf(held.options, states, name)] as const);
   return answerOfFlow(held, view, new Map(ends));
 }
 
@@ -113,6 +121,16 @@ interface Due {
   readonly due: readonly string[];
   readonly states: NodeStates;
 }
+
+function callDue(held: Held, view: ConductorView, asked: Due): ConductorStep | Promise<ConductorStep> {
+  const isPlain = asked.due.every(
+    (name) => optionsOf(held.options, name)?.when === undefined && !held.accepts.has(name),
+  );
+  if (isPlain) return { type: 'call', calls: asked.due.map((name) => ({ name, input: plainRun })) };
+  return callsOf(held, view, asked).then((calls) => ({ type: 'call', calls }));
+}
+
+const plainRun = { do: 'run' } as const satisfies FlowNodeInput;
 
 function callsOf(held: Held, view: ConductorView, { due, states }: Due): Promise<readonly ConductorCall[]> {
   const contexts = lazy(() => createContexts(held, view));

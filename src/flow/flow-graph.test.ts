@@ -23,8 +23,8 @@ describe('createGraph() refuses', () => {
     {
       text: 'a >> (b | a)',
       message:
-        'The node "a" stands twice in the flow, but a node is done once\n  a >> (b | a)\n            ^',
-      hint: 'Give the second one a name of its own: { agents: { a, a2: a } }.',
+        'The node "a" stands twice in the flow, but a node is done once: give the second one a name of its own in "agents": { a, a2: a }\n  a >> (b | a)\n            ^',
+      hint: 'The same agent can do the work of several nodes, each under its own name.',
     },
     {
       text: 'a >> b',

@@ -112,7 +112,8 @@ export function createContexts(
   }
   const task = taskText(view.task);
   const before = new Map(graph.nodes.map((node) => [node.name, node.before]));
-  return (name) => ({ task, before: before.get(name) ?? [], results });
+  // A copy: a function that sorts it must not change the flow.
+  return (name) => ({ task, before: [...(before.get(name) ?? [])], results });
 }
 
 /** A state that is an end, as functions of the caller see it. */

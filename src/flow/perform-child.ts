@@ -1,11 +1,13 @@
 import type { RunEvent } from '../agent/run-event.ts';
 import type { RunOutcome } from '../agent/run-outcome.ts';
 import { onAbort, wait } from '../base/abort.ts';
+import { duration } from '../base/duration.ts';
 import { hashText } from '../base/hash.ts';
 import { createFailure, severityOf } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import type { AgentRuns } from '../runtime/agent-runs.ts';
+import { runWithin } from '../runtime/bounded-work.ts';
 import { childPlace } from '../runtime/child-place.ts';
 import type { ChildPlace } from '../runtime/child-place.ts';
 import { isCancelled } from '../runtime/durable-errors.ts';
@@ -100,18 +102,38 @@ async function carry(call: NodeCall, child: Child): Promise<Carried> {
     call.family.runs += 1;
     call.onForgotten(() => runs.forget(runId));
   }
-  const input = isKnown ? 'The run has begun' : await child.input();
+  const input = isKnown ? 'The run has begun' : await inputIn(call, child);
   const wish = obey(call, child);
   try {
     const tell = teller(call, runId, isKnown);
     const join = (): Promise<RunOutcome> =>
       runs.run(input, { runId, ...optionsOf(call, child, { signal: wish.signal, tell }) });
     const begun = await outwait(call, await join(), join);
+    // As nearly all do.
+    if (begun.type === 'completed') return { type: 'came-to', outcome: begun };
     const options = optionsOf(call, child, { signal: wish.signal, tell, begun });
     return { type: 'came-to', outcome: await goOn(call, { child, begun, options }) };
   } finally {
     wish.stopListening();
   }
+}
+
+/** A function of the caller may say it: one that never comes to an end must not hold the node. */
+async function inputIn({ parts, signal, leftMs }: NodeCall, { input, runId }: Child): Promise<RunInput> {
+  const nothing = (): undefined => undefined;
+  const limits = { clock: parts.clock, signal, timeoutMs: leftMs, onInterrupt: nothing, onLate: nothing };
+  const end = await runWithin(input, limits);
+  if (end.type === 'returned') return end.value;
+  if (end.type === 'threw') throw end.thrown;
+  if (end.type === 'aborted') throw signal.reason;
+  throw RerailError.from(
+    createFailure('TIMEOUT', {
+      origin: 'flow',
+      message: `What the run "${runId}" is to be asked was not there within ${duration(leftMs)}`,
+      hint: 'See whether the "input" of the node waits for something that never comes.',
+      context: { childId: runId },
+    }),
+  );
 }
 
 function checkFamily({ family, depth }: NodeCall): Failure | undefined {
@@ -152,7 +174,8 @@ function obey({ signal }: NodeCall, { runs, runId }: Child): Wish {
 type Tell = NonNullable<ResumeOptions['onEvent']>;
 
 /** What a run that is found waiting or ended tells once more was told when it came. */
-function teller({ tell }: NodeCall, runId: string, isKnown: boolean): Tell {
+function teller({ tell }: NodeCall, runId: string, isKnown: boolean): Tell | undefined {
+  if (tell === undefined) return undefined;
   let isOld = isKnown;
   return (event) => {
     if (isOld && toldBefore.has(event.type)) return;
@@ -169,14 +192,15 @@ const toldBefore: ReadonlySet<RunEvent['type']> = new Set([
 
 interface Optional {
   readonly signal: AbortSignal;
-  readonly tell: Tell;
+  readonly tell: Tell | undefined;
   readonly begun?: RunOutcome;
 }
 
 function optionsOf(call: NodeCall, { runId }: Child, { signal, tell, begun }: Optional): ResumeOptions {
   const { family, depth } = call;
   const place: ChildPlace = { bounds: boundsOf(call, runId, begun), family, depth: depth + 1 };
-  return { signal, onEvent: tell, [childPlace]: place };
+  const options = { signal, [childPlace]: place };
+  return tell === undefined ? options : { ...options, onEvent: tell };
 }
 
 /** A process that died with the run above has left this one behind: its lease runs out a moment later than the other. */

@@ -76,10 +76,14 @@ function placeNode(
   if (walk.before.has(name)) {
     const picture =
       walk.text === undefined || at === undefined ? '' : `\n${showPlace(walk.text, at).picture}`;
-    throw flowError(`The node "${name}" stands twice in the flow, but a node is done once${picture}`, {
-      hint: `Give the second one a name of its own: { agents: { ${name}, ${name}2: ${name} } }.`,
-      context: { node: name },
-    });
+    const mend = `give the second one a name of its own in "agents": { ${name}, ${name}2: ${name} }`;
+    throw flowError(
+      `The node "${name}" stands twice in the flow, but a node is done once: ${mend}${picture}`,
+      {
+        hint: 'The same agent can do the work of several nodes, each under its own name.',
+        context: { node: name },
+      },
+    );
   }
   walk.before.set(name, before);
   return name;

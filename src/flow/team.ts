@@ -2,6 +2,7 @@ import { defined } from '../base/defined.ts';
 import { isRecord } from '../base/json.ts';
 import { configError } from '../errors/config-error.ts';
 import { internalsOf, isAgent } from '../runtime/agent-internals.ts';
+import { cutText } from '../runtime/bounded-text.ts';
 import { agentOf } from '../runtime/create-agent.ts';
 import type { Agent } from '../runtime/create-agent.ts';
 import { mergeExtras } from '../runtime/inherited.ts';
@@ -112,12 +113,16 @@ function memberNode(children: Children, name: string): Node {
         input: () => task,
         isAgain: call.attempt > 1,
         mayBeginAfresh: false,
-        contentOf: ({ text }) => text,
+        // As of any tool: the whole of it is in the run below.
+        contentOf: ({ text }) => cutText(text, maxAnswerCharacters).text,
       });
     },
     cancel: (call) => cancelChild(children.of(call.parts, name), jobIdOf(call, name)),
   };
 }
+
+/** What the lead is shown of an answer, at most. */
+const maxAnswerCharacters = 100_000;
 
 /** Providers may use the same ids in every turn. */
 function jobIdOf({ state, callId }: Parameters<NonNullable<Node['cancel']>>[0], name: string): string {

@@ -46,7 +46,7 @@ describe('decideNext()', () => {
       'it is of a kind that is not asked again',
       failed('TOOL_EXECUTION_ERROR', { details: { retryable: true }, isAlone: true }),
       'give-up',
-      /TOOL_EXECUTION_ERROR came 1 times/,
+      /^TOOL_EXECUTION_ERROR is not tried again by itself$/,
     ],
     [
       'it is of such a kind, but has a policy of its own',
@@ -83,6 +83,14 @@ describe('decideNext()', () => {
     const decision = decideNext(attempt, rules);
     expect(decision.type).toBe(type);
     expect(decision.reason).toMatch(reason);
+  });
+
+  it('counts one attempt as one', () => {
+    const { reason } = decideNext(failed('OVERLOADED', { isAlone: true }), {
+      ...rules,
+      retry: resolveRetryPolicy('none'),
+    });
+    expect(reason).toBe('the only attempt is used up');
   });
 
   it('does not take from the budget for a retry that is not made', () => {

@@ -75,7 +75,7 @@ function decideRetry(attempt: FailedAttempt, policy: RetryPolicy): RetryVerdict 
 
   if (!failure.retryable) return no(`${failure.code} would not be mended by asking again`);
   const maxRepeats = attempt.isByOwnPolicy === true ? Infinity : maxRepeatsOf(failure);
-  if (attempt.sameKindBefore >= maxRepeats) return no(`${failure.code} came ${maxRepeats + 1} times`);
+  if (attempt.sameKindBefore >= maxRepeats) return no(repeatedText(failure, maxRepeats));
   const { delayMs, basis } = retryDelay(
     { retry: attempts, retryAfterMs: failure.retryAfterMs, drawn: attempt.drawn },
     policy,
@@ -88,12 +88,19 @@ function decideRetry(attempt: FailedAttempt, policy: RetryPolicy): RetryVerdict 
       failure.retryAfterMs,
     );
   }
-  if (attempts >= policy.maxAttempts)
-    return no(`all ${policy.maxAttempts} attempts are used up`, failure.retryAfterMs);
+  if (attempts >= policy.maxAttempts) return no(usedUpText(policy), failure.retryAfterMs);
   if (delayMs >= leftMs) return no(`a wait of ${waitText} would pass the deadline`, failure.retryAfterMs);
   if (!attempt.spendRetry()) return no('the retry budget of this provider and key is spent');
   const why = basis === 'asked' ? `a wait of ${waitText} was asked for` : `backoff of ${waitText}`;
   return { type: 'retry', delayMs, reason: `${why}, then attempt ${attempts + 1}` };
+}
+
+function repeatedText({ code }: Failure, maxRepeats: number): string {
+  return maxRepeats === 0 ? `${code} is not tried again by itself` : `${code} came ${maxRepeats + 1} times`;
+}
+
+function usedUpText({ maxAttempts }: RetryPolicy): string {
+  return maxAttempts === 1 ? 'the only attempt is used up' : `all ${maxAttempts} attempts are used up`;
 }
 
 function noFallbackBecause(

@@ -3,11 +3,12 @@ import type { Answer, MachineEvent } from '../agent/event.ts';
 import { messagesOf } from '../agent/history.ts';
 import type { RunState } from '../agent/state.ts';
 import { spentLimit } from '../agent/turn.ts';
-import { unreachable } from '../base/assert.ts';
+import { assert, unreachable } from '../base/assert.ts';
 import type { Json } from '../base/json.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
 import type { AssistantPart, Message, ToolCallPart } from '../model/message.ts';
 import type { AgentParts } from './agent-parts.ts';
+import { runWithin } from './bounded-work.ts';
 import type { ConductorStep, ConductorView } from './conductor.ts';
 import type { EffectContext, EffectEnd } from './durable.ts';
 import { publish } from './live-run.ts';
@@ -21,15 +22,61 @@ export async function performConductEffect(
   { signal }: EffectContext,
 ): Promise<EffectEnd> {
   const state = live.state as RunState; // Only a run that has begun asks what to do.
-  const view = viewOf(state, messagesOf(state.history));
   try {
-    const step = await parts.conductor?.decide(view);
-    if (signal.aborted || step === undefined) throw signal.reason;
-    return done(spentBefore(state, step) ?? (await eventOf(parts, live, step)));
+    const deciding = decide(parts, state, signal);
+    const step = deciding instanceof Promise ? await deciding : deciding;
+    if (signal.aborted) throw signal.reason;
+    if (step === 'too-late') return done(overdue(state));
+    const stopped = spentBefore(state, step);
+    if (stopped !== undefined) return done(stopped);
+    const event = eventOf(parts, live, step);
+    return done(event instanceof Promise ? await event : event);
   } catch (error) {
     if (signal.aborted) throw error;
     return done({ type: 'broken', failure: classifyFailure(error, 'flow') });
   }
+}
+
+/** Functions of the caller take part in it: one that never comes to an end must not hold the run. */
+function decide(
+  { conductor, clock }: AgentParts,
+  state: RunState,
+  signal: AbortSignal,
+): ConductorStep | Promise<ConductorStep | 'too-late'> {
+  assert(conductor !== undefined, 'A run without a conductor was asked for a decision');
+  const view = viewOf(state, messagesOf(state.history));
+  const deciding = conductor.decide(view);
+  if (!(deciding instanceof Promise)) return deciding;
+  return within(deciding, { clock, state, signal });
+}
+
+interface Bounds {
+  readonly clock: AgentParts['clock'];
+  readonly state: RunState;
+  readonly signal: AbortSignal;
+}
+
+async function within(
+  deciding: Promise<ConductorStep>,
+  { clock, state, signal }: Bounds,
+): Promise<ConductorStep | 'too-late'> {
+  const nothing = (): undefined => undefined;
+  const end = await runWithin(() => deciding, {
+    clock,
+    signal,
+    timeoutMs: Math.max(1, state.config.limits.timeoutMs - state.elapsedMs),
+    onInterrupt: nothing,
+    onLate: nothing,
+  });
+  if (end.type === 'returned') return end.value;
+  if (end.type === 'timed-out') return 'too-late';
+  throw end.type === 'threw' ? end.thrown : signal.reason;
+}
+
+function overdue(state: RunState): MachineEvent {
+  const stop = spentLimit({ ...state, elapsedMs: Infinity });
+  assert(stop !== undefined, 'A run that has no time left is not over');
+  return { type: 'halted', ...stop };
 }
 
 /** What is decided costs nothing, so that a run that is done may say so; what would be begun by it may cost more than is left. */
@@ -55,10 +102,19 @@ export function viewOf(
   };
 }
 
-async function eventOf(parts: AgentParts, live: LiveRun, step: ConductorStep): Promise<MachineEvent> {
+function eventOf(
+  parts: AgentParts,
+  live: LiveRun,
+  step: ConductorStep,
+): MachineEvent | Promise<MachineEvent> {
   switch (step.type) {
-    case 'call':
-      return { ...given(parts, step), answer: await callsOf(parts, live, step.calls) };
+    case 'call': {
+      const answer = callsOf(parts, live, step.calls);
+      const about = given(parts, step);
+      return answer instanceof Promise
+        ? answer.then((read) => ({ ...about, answer: read }))
+        : { ...about, answer };
+    }
     case 'answer':
       return { ...given(parts, step), answer: answerOf(live, step) };
     case 'fail':
@@ -79,11 +135,11 @@ function given(
   return rungs.length === 0 ? event : { ...event, rungs };
 }
 
-async function callsOf(
+function callsOf(
   parts: AgentParts,
   live: LiveRun,
   calls: Extract<ConductorStep, { type: 'call' }>['calls'],
-): Promise<Answer> {
+): Answer | Promise<Answer> {
   const { turn } = live.state as RunState; // See above.
   const toolCalls = calls.map(({ name, input }, index): ToolCallPart => ({
     type: 'tool-call',
@@ -95,12 +151,21 @@ async function callsOf(
   const content: readonly AssistantPart[] = toolCalls;
   // The rules are for tools: a node is a run, whose own calls are held to them; a step of a plan is a call itself.
   const areNodes = calls.every(({ name }) => parts.nodes?.has(name) === true);
-  return readAnswer(areNodes ? { ...parts, rules: [] } : parts, live, {
+  return readAnswer(areNodes ? withoutRules(parts) : parts, live, {
     content,
     text: '',
     toolCalls,
     usage: {},
   });
+}
+
+/** The same parts each time: a copy of them is dear. */
+const ruleless = new WeakMap<AgentParts, AgentParts>();
+
+function withoutRules(parts: AgentParts): AgentParts {
+  const known = ruleless.get(parts) ?? { ...parts, rules: [] };
+  ruleless.set(parts, known);
+  return known;
 }
 
 function nothingToDo(runId: string): Error {

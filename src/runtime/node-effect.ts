@@ -73,7 +73,10 @@ async function perform(
       family: live.family,
       depth: live.depth,
       onForgotten: (forget) => void (live.below ??= []).push(forget),
-      tell: (runId, event) => publish(live, { type: 'child-event', node: call.name, runId, event }),
+      tell:
+        live.watchers.size === 0
+          ? undefined
+          : (runId, event) => publish(live, { type: 'child-event', node: call.name, runId, event }),
     });
   } catch (error) {
     if (context.signal.aborted) throw error;

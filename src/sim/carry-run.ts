@@ -170,7 +170,7 @@ function retire({ world, sent, kept, disturbances }: SimProcess): void {
 
 /** How many models may be asked at the same time, at most. */
 function widthOf(member: PlannedMember): number {
-  if (member.type === 'agent' || member.type === 'hand-off') return 1;
+  if (!('members' in member) || member.type === 'hand-off') return 1;
   // A member of a team may have two jobs.
   const share = member.type === 'team' ? 2 : 1;
   return member.members.reduce((sum, each) => sum + widthOf(each) * share, 0);

@@ -23,7 +23,7 @@ export async function checkRun(world: World, carried: Carried): Promise<void> {
   for (const { runId } of rows) checkEvents(world, runId, await store.runs.events(runId));
   await checkMessages(world, outcome);
   checkLedger(world, outcome);
-  checkEnds(world, outcome, rows);
+  await checkEnds(world, outcome, rows);
   if (outcome.type === 'completed' && plan.features.has('session')) await checkSession(world);
   await lookAgain(world, carried, row);
   if (world.faults === 0) checkUnchanged(world, rows, await rowsOf(world));
@@ -92,12 +92,21 @@ function checkLedger(world: World, { usage }: RunOutcome): void {
 }
 
 /** Whoever worked for a run that has ended has ended too. */
-function checkEnds(world: World, { type }: RunOutcome, rows: readonly RunRow[]): void {
+async function checkEnds(world: World, { type }: RunOutcome, rows: readonly RunRow[]): Promise<void> {
   // Where the disk fails it cannot be written down that they are cancelled: whoever looks at the run does it then.
   if (type !== 'completed' && world.faults > 0) return;
-  for (const { runId, status } of rows)
-    if (status === 'running' || status === 'suspended')
+  const open = rows.filter(({ status }) => status === 'running' || status === 'suspended');
+  for (const { runId, status } of open)
+    if (!(await isToldToEnd(world, runId)))
       report(world, 'never-ends', `The run is ${type}, and "${runId}" is ${status}`);
+}
+
+/** A dead process may hold its lease for a moment longer than that of the run above: the wish to end lies there, for whoever is next. */
+async function isToldToEnd(world: World, runId: string): Promise<boolean> {
+  const signals = await world.store.runs.signals(runId);
+  if (signals.some(({ name }) => name === 'cancel')) return true;
+  const above = runId.slice(0, Math.max(0, runId.lastIndexOf('/')));
+  return above !== '' && isToldToEnd(world, above);
 }
 
 async function rowsOf({ store }: World): Promise<readonly RunRow[]> {

@@ -29,7 +29,9 @@ export type Feature =
   /** Several agents: one after the other and side by side, as tools of a lead, or passing a conversation on. */
   | 'flow'
   | 'team'
-  | 'hand-off';
+  | 'hand-off'
+  /** Steps that a model plans; one of them may fail, so that it is planned anew. */
+  | 'plan';
 
 /** The steps. A process can die before each, and after it, when nobody has been told yet. */
 const simSteps = {
@@ -80,6 +82,8 @@ const familySteps = {
   /** What comes next is decided. */
   'append conduct': ['flow'],
   'append hop': ['hand-off'],
+  'append decision': ['plan'],
+  'append replan': ['plan', 'retry'],
 } as const satisfies Record<string, readonly Feature[]>;
 
 const allSteps = { ...simSteps, ...familySteps };

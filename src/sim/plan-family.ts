@@ -1,11 +1,12 @@
 import type { Feature } from './crash-points.ts';
 import type { Draw } from './draw.ts';
-import type { Pass, PlannedTurn } from './plan.ts';
+import type { Pass, PlannedCall, PlannedTurn } from './plan.ts';
 import { planTurns } from './plan-turns.ts';
 
 /** Somebody who does the work, or a part of it. */
 export type PlannedMember =
   | Scripted
+  | PlannedSteps
   | {
       readonly type: 'flow';
       readonly name: string;
@@ -21,6 +22,15 @@ export type PlannedMember =
       readonly members: readonly Scripted[];
       readonly start: string;
     };
+
+/** A plan: its steps in order; where one of them fails, what is done in its place. */
+interface PlannedSteps extends Scripts {
+  readonly type: 'plan';
+  readonly name: string;
+  readonly steps: readonly PlannedCall[];
+  readonly other: PlannedCall | undefined;
+  readonly approvePlan: boolean;
+}
 
 /** One agent. */
 export interface Scripted extends Scripts {
@@ -55,7 +65,7 @@ export function planFamily(draw: Draw, features: ReadonlySet<Feature>): PlannedM
   return planUnit({ draw, features, depth: 0, isNeeded: true }, kind, 'sim');
 }
 
-const kinds = ['flow', 'team', 'hand-off'] as const;
+const kinds = ['flow', 'team', 'hand-off', 'plan'] as const;
 type Kind = (typeof kinds)[number];
 
 interface Planning {
@@ -68,6 +78,7 @@ interface Planning {
 
 function planUnit(planning: Planning, kind: Kind, name: string): PlannedMember {
   if (kind === 'flow') return planFlow(planning, name);
+  if (kind === 'plan') return planSteps(planning, name);
   return kind === 'team' ? planTeam(planning, name) : planHandOff(planning, name);
 }
 
@@ -136,6 +147,32 @@ function planHandOff(planning: Planning, name: string): PlannedMember {
   }));
   return { type: 'hand-off', name, members, start: names[0] ?? name };
 }
+
+/** What is denied or unknown would be planned anew for ever: people say yes to steps, and know what became of them. */
+function planSteps({ draw, features }: Planning, name: string): PlannedMember {
+  const turns = planTurns(draw, features, `${name}_`);
+  const sound = { failures: 0, isApproved: true, isObscure: false } as const;
+  const planned = turns.flatMap(({ calls }) => calls).map((call) => ({ ...call, ...sound }));
+  const first: PlannedCall = { callId: `${name}_look`, tool: 'look', delayMs: 0, hangs: false, ...sound };
+  const steps = [first, ...planned].slice(0, maxPlanSteps);
+  const failing = features.has('retry') || draw.happens(0.5) ? draw.pick(steps.map((_, index) => index)) : -1;
+  const other: PlannedCall = {
+    ...first,
+    callId: `${name}_other`,
+    tool: draw.pick(['look', 'put', 'send'] as const),
+  };
+  return {
+    type: 'plan',
+    name,
+    scripts: { 0: turns.slice(-1) },
+    steps: steps.map((call, index) => (index === failing ? { ...call, failures: always } : call)),
+    other: failing === -1 ? undefined : other,
+    approvePlan: features.has('ask') && draw.happens(0.5),
+  };
+}
+
+const maxPlanSteps = 4;
+const always = 1000;
 
 /** Sometimes to somebody whom nobody knows, first. */
 function passOn(draw: Draw, to: string, prefix: string): readonly PlannedTurn[] {

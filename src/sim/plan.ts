@@ -134,6 +134,8 @@ function focusOf(seed: number): CrashPoint {
 const singlePoints = crashPoints.filter((point) => !familyPoints.includes(point));
 
 function callsOf(member: PlannedMember): readonly PlannedCall[] {
+  if (member.type === 'plan')
+    return member.other === undefined ? member.steps : [...member.steps, member.other];
   const own = 'scripts' in member ? Object.values(member.scripts).flatMap(callsIn) : [];
   const below = 'members' in member ? member.members.flatMap(callsOf) : [];
   return [...own, ...below];
@@ -163,6 +165,7 @@ const shares: Readonly<Record<Feature, number>> = {
   flow: 0,
   team: 0,
   'hand-off': 0,
+  plan: 0,
 };
 
 function planSendings(draw: Draw, features: ReadonlySet<Feature>): readonly Sending[] {

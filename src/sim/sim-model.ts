@@ -13,6 +13,7 @@ import type { ModelRequest } from '../model/request.ts';
 import type { ModelFault, PlannedTurn } from './plan.ts';
 import { passedOn, readScriptNumber } from './plan-family.ts';
 import type { Scripted } from './plan-family.ts';
+import type { PlanReply } from './sim-plan.ts';
 import { sendPlanned } from './sim-sendings.ts';
 import { reach } from './sim-process.ts';
 import type { SimProcess } from './sim-process.ts';
@@ -35,21 +36,23 @@ const capabilities: Capabilities = {
 /** Whose model it is, and what it is to do. */
 export interface SimModelOf extends Pick<Scripted, 'name' | 'scripts'> {
   readonly index: number;
+  /** Of a plan: what it says is an answer to a question. */
+  readonly reply?: ((request: ModelRequest) => PlanReply) | undefined;
 }
 
 /** A model that follows the plan: what it says next follows from the conversation alone, whoever sends it. */
-export function simModel(process: SimProcess, { name: who, scripts, index }: SimModelOf): Model {
+export function simModel(process: SimProcess, { name: who, scripts, index, reply }: SimModelOf): Model {
   const name = `model-${index}`;
   return {
     provider: 'sim',
     name,
     quotaKey: name,
     capabilities,
-    call: (request, options = {}) => answer(process, request, { options, name, who, scripts }),
+    call: (request, options = {}) => answer(process, request, { options, name, who, scripts, reply }),
   };
 }
 
-interface Asked extends Pick<Scripted, 'scripts'> {
+interface Asked extends Pick<SimModelOf, 'scripts' | 'reply'> {
   readonly options: AttemptOptions;
   readonly name: string;
   readonly who: string;
@@ -58,11 +61,13 @@ interface Asked extends Pick<Scripted, 'scripts'> {
 async function answer(
   process: SimProcess,
   request: ModelRequest,
-  { options, name, who, scripts }: Asked,
+  { options, name, who: agent, scripts, reply }: Asked,
 ): Promise<ModelResponse> {
   const { world } = process;
   if (reach(process, 'before model call')) return never();
   const { script, turn } = placeOf(request.messages);
+  const replied = reply?.(request);
+  const who = replied === undefined ? agent : `${agent}.${replied.question}`;
   const about: About = { who: `${who}.${script}`, turn: `${who}.${script} turn ${turn}` };
   checkRequest(process, request, about.who);
   tell(world, `${name} is asked: ${about.turn}`);
@@ -71,7 +76,12 @@ async function answer(
   const turns = scripts[script] ?? scripts[0] ?? [];
   const planned: PlannedTurn = turns[Math.min(turn, turns.length - 1)] ?? lastTurn;
   if (planned.delayMs > 0 && !(await wait(process.clock, planned.delayMs, options.signal))) return cancelled;
-  const response = nextResponse(process, request, { turn: about.turn, isFirst: turn === 0, planned });
+  const response = nextResponse(process, request, {
+    turn: about.turn,
+    isFirst: turn === 0,
+    planned,
+    text: replied?.text,
+  });
   tell(
     world,
     `${name} answers: ${response.type === 'failure' ? response.failure.code : response.result.text}`,
@@ -151,13 +161,14 @@ export function wait(clock: Clock, delayMs: number, signal: AbortSignal | undefi
 interface Turn {
   readonly turn: string;
   readonly isFirst: boolean;
+  readonly text?: string | undefined;
   readonly planned: PlannedTurn;
 }
 
 function nextResponse(
   { world }: SimProcess,
   request: ModelRequest,
-  { turn, isFirst, planned }: Turn,
+  { turn, isFirst, planned, text }: Turn,
 ): ModelResponse {
   const { faults } = world.model;
   const given = faults.get(turn) ?? 0;
@@ -166,6 +177,7 @@ function nextResponse(
     faults.set(turn, given + 1);
     return faultResponse(fault);
   }
+  if (text !== undefined) return spoken(request.messages, text);
   // A last turn at a limit has no tools.
   const { passes = [] } = planned;
   if (planned.calls.length + passes.length === 0 || request.tools === undefined)
@@ -189,9 +201,9 @@ const whole = 'All of it is done, as you wished.';
 const half = 'All of it is';
 
 /** Where its answer broke off, a model goes on from there. */
-function spoken(messages: readonly Message[]): ModelResponse {
+function spoken(messages: readonly Message[], said: string = whole): ModelResponse {
   const last = messages.at(-1);
-  const text = last?.role === 'assistant' ? whole.slice(half.length) : whole;
+  const text = last?.role === 'assistant' ? said.slice(half.length) : said;
   return success([{ type: 'text', text }]);
 }
 

@@ -139,11 +139,20 @@ function stepOf(process: SimProcess, runId: string, { events }: Addition): SimSt
 
 function callStep({ world }: SimProcess, { effect, outcome }: Readonly<Record<string, unknown>>): SimStep {
   const { type } = world.plan.top;
-  if (effect === 'conduct') return type === 'hand-off' ? 'append hop' : 'append conduct';
+  if (effect === 'conduct') return conductStep(world);
   const end = fieldOf(fieldOf(outcome, 'value'), 'end');
   if (effect !== 'tool' || fieldOf(end, 'child') === undefined) return `append ${nameOf(effect)}` as SimStep; // Effects are named as the steps are.
   if (fieldOf(end, 'type') === 'waiting') return 'append node-waiting';
   return type === 'team' ? 'append job' : 'append node';
+}
+
+/** What comes next is decided: who has the conversation, which step, or which node. */
+function conductStep({ plan, calls }: World): SimStep {
+  const { top } = plan;
+  if (top.type === 'hand-off') return 'append hop';
+  if (top.type !== 'plan') return 'append conduct';
+  const hasFailed = top.steps.some(({ callId }) => (calls.get(callId)?.failures ?? 0) > 0);
+  return hasFailed ? 'append replan' : 'append decision';
 }
 
 function noteWritten(process: SimProcess, { events }: Addition): void {
@@ -199,7 +208,10 @@ function noteResult(process: SimProcess, runId: string, { type, body }: NewEvent
   const end = fieldOf(fieldOf(fieldOf(body, 'outcome'), 'value'), 'end');
   const callId = fieldOf(end, 'callId');
   if (typeof callId !== 'string') return;
-  callRecord(world, callId).ended.add(Number(fieldOf(fieldOf(body, 'input'), 'attempt')));
+  const step = `${runId} ${callId}`;
+  callRecord(world, world.steps.has(step) ? step : callId).ended.add(
+    Number(fieldOf(fieldOf(body, 'input'), 'attempt')),
+  );
 }
 
 function noteCancelled({ promised, lives, clock }: World, type: string): void {

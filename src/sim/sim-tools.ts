@@ -10,6 +10,7 @@ import type { SimProcess } from './sim-process.ts';
 import { callRecord, isCancelled, never, report, tell } from './world.ts';
 import type { CallRecord, World } from './world.ts';
 
+/** One of the tools, or a step of a plan of the same kind. */
 interface SimTool {
   readonly effect: ToolEffect;
   readonly step: Extract<SimStep, `${string} tool`>;
@@ -17,7 +18,8 @@ interface SimTool {
   readonly asks?: true;
 }
 
-const simTools: Readonly<Record<SimToolName, SimTool>> = {
+/** By name. */
+export const simTools: Readonly<Record<SimToolName, SimTool>> = {
   look: { effect: 'read', step: 'read tool' },
   put: { effect: 'idempotent', step: 'idempotent tool' },
   send: { effect: 'once', step: 'once tool' },
@@ -26,7 +28,7 @@ const simTools: Readonly<Record<SimToolName, SimTool>> = {
 };
 
 /** What a tool may take, and a lease outlives. */
-const timeoutMs = 20_000;
+export const timeoutMs = 20_000;
 
 /** The tools of one process: what they do outlives it. */
 export function createSimTools(process: SimProcess, scripts: Scripted['scripts']): readonly Tool[] {
@@ -41,8 +43,8 @@ export function createSimTools(process: SimProcess, scripts: Scripted['scripts']
       effect,
       timeoutMs,
       ...(asks === undefined ? {} : { permission: 'ask' as const }),
-      execute: (_input, context) => execute(process, context),
-      ...(canVerify === undefined ? {} : { verify: (_input, context) => verify(process, context) }),
+      execute: (_input, context) => performCall(process, context.callId, context),
+      ...(canVerify === undefined ? {} : { verify: (_input, { callId }) => verifyCall(process, callId) }),
     });
   });
 }
@@ -55,10 +57,18 @@ function plannedCall({ plan }: World, callId: string): PlannedCall {
   return found;
 }
 
-async function execute(process: SimProcess, context: ToolContext): Promise<unknown> {
+/** What a planned failure says. */
+export const failureText = 'The plan says that it fails';
+
+/** Makes a call as planned, with everything that can go wrong in it. */
+export async function performCall(
+  process: SimProcess,
+  callId: string,
+  context: ToolContext,
+): Promise<unknown> {
   if (process.isDead) return never();
   const { world, clock } = process;
-  const { callId, signal } = context;
+  const { signal } = context;
   const planned = plannedCall(world, callId);
   const { step, effect } = simTools[planned.tool];
   const record = callRecord(world, callId);
@@ -69,7 +79,8 @@ async function execute(process: SimProcess, context: ToolContext): Promise<unkno
   if (reach(process, `before ${step}`)) return never();
   if (record.failures < planned.failures) {
     record.failures += 1;
-    return context.fail('The plan says that it fails', { retryable: effect !== 'once', sideEffect: 'none' });
+    record.isCleared = true;
+    return context.fail(failureText, { retryable: effect !== 'once', sideEffect: 'none' });
   }
   if (planned.delayMs > 0 && !(await wait(clock, planned.delayMs, signal))) throw signal.reason;
   record.effects += 1;
@@ -100,7 +111,8 @@ function checkExecution(world: World, { planned, record, context }: Execution): 
   if (world.isOver) report(world, 'end-changed', `${call} was made by a run that had ended`);
   if (isCancelled(world))
     report(world, 'acknowledged-lost', `${call} was begun after it was on record that the run is cancelled`);
-  if (record.ended.has(attempt))
+  const made = madeCall(world, callId, context);
+  if (made.ended.has(attempt))
     report(
       world,
       'finished-again',
@@ -110,7 +122,19 @@ function checkExecution(world: World, { planned, record, context }: Execution): 
     report(world, 'once-twice', `${call} was made again, and nobody had found out that it did not happen`);
   if (asks === true && !record.isApproved)
     report(world, 'gate-opened', `${call} was made, and nobody had said yes`);
-  checkKey(world, { record, call, idempotencyKey });
+  checkKey(world, {
+    record: made,
+    call: made === record ? call : `${call} (${context.callId})`,
+    idempotencyKey,
+  });
+}
+
+/** A step of a plan may be taken again after it failed: that is another call. */
+function madeCall(world: World, planned: string, { runId, callId }: ToolContext): CallRecord {
+  if (callId === planned) return callRecord(world, planned);
+  const own = `${runId} ${callId}`;
+  world.steps.add(own);
+  return callRecord(world, own);
 }
 
 interface KeyCheck {
@@ -129,7 +153,8 @@ function checkKey(world: World, { record, call, idempotencyKey }: KeyCheck): voi
   world.keys.set(idempotencyKey, call);
 }
 
-function verify(process: SimProcess, { callId }: ToolContext): Verified | Promise<Verified> {
+/** The tool's own look at whether a call happened. */
+export function verifyCall(process: SimProcess, callId: string): Verified | Promise<Verified> {
   const { world } = process;
   if (reach(process, 'before verify')) return never();
   const found = findOut(world, callId);

@@ -53,7 +53,9 @@ export function answerOf(world: World, request: PersonRequest): Json {
   if (request.type === 'mend') return { id, approved: true };
   if (request.type === 'question') return { id, answer: 'As you see fit.' };
   const call = isRecord(request.input) ? request.input['call'] : undefined;
-  const callId = typeof call === 'string' ? call : '';
+  // A step of a plan is named as its call is.
+  const callId = typeof call === 'string' ? call : request.tool;
+  if (!world.plan.calls.has(callId)) return { id, approved: true };
   if (request.type === 'approval') return { id, approved: decide(world, callId) };
   const { happened } = findOut(world, callId);
   return happened === 'unknown' ? { id, type: 'unknown' } : { id, happened };

@@ -17,6 +17,8 @@ export interface World {
   readonly sabotage: Sabotage;
   readonly calls: Map<string, CallRecord>;
   readonly keys: Map<string, string>;
+  /** Calls by which a plan took its steps: they are known by their run and their id. */
+  readonly steps: Set<string>;
   readonly model: ModelRecord;
   readonly promised: Promised;
   /** How often each point was come to, and how often a process died there. */
@@ -96,6 +98,7 @@ export function createWorld(
     sabotage,
     calls: new Map(),
     keys: new Map(),
+    steps: new Set(),
     model: { faults: new Map(), turns: new Map(), latest: new Map(), cut: 0 },
     promised: {
       events: [],

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cancelWith } from '../../src/cli/cancel-command.ts';
 import { explainWith } from '../../src/cli/explain-command.ts';
@@ -140,6 +141,31 @@ describe('rerail show', () => {
     expect(out).not.toMatch(/Turn|model|tool call|\{"do"/);
   });
 
+  it('shows the nodes in the order of the outcome, whatever ended first', async () => {
+    const kept = sqlite(store);
+    const slow = tool({
+      name: 'slow',
+      description: 'Is slow.',
+      input: { type: 'object' },
+      execute: () => sleep(30, 'done'),
+    });
+    const wide = flow('(late | early) >> last', {
+      name: 'wide',
+      agents: {
+        late: agent([{ toolCalls: [{ name: 'slow' }] }, 'Late.'], [slow]),
+        early: agent(['Early.']),
+        last: agent([{ failure: 'INVALID_REQUEST' }]),
+      },
+      store: kept,
+    });
+    const { nodes = [] } = await wide.run('Go', { runId: 'wide' });
+    await kept.close();
+    const { out } = await at(runShow, ['wide'], { json: true });
+    const shown = (JSON.parse(out) as { readonly nodes: readonly { readonly name: string }[] }).nodes;
+    expect(shown.map(({ name }) => name)).toEqual(['late', 'early', 'last']);
+    expect(shown.map(({ name }) => name)).toEqual(nodes.map(({ name }) => name));
+  });
+
   it('shows what was skipped and what failed', async () => {
     const { out } = await at(runShow, ['failed']);
     expect(out).toMatch(/^ {2}skipped +skipped: /m);
@@ -187,6 +213,39 @@ describe('what to do about a flow that waits', () => {
     },
   );
 
+  it('is never to resume it here, where its code is not: what it asks is answered in its program', async () => {
+    const kept = sqlite(store);
+    const doubts = tool({
+      name: 'doubts',
+      description: 'Is never done.',
+      input: { type: 'object' },
+      timeoutMs: 10,
+      execute: () => sleep(2000, 'late'),
+    });
+    await flow('settle', {
+      name: 'doubtful',
+      agents: { settle: agent([{ toolCalls: [{ name: 'doubts' }] }], [doubts]) },
+      policy: { inDoubt: 'ask' },
+      store: kept,
+    }).run('Pay', { runId: 'doubted' });
+    await kept.close();
+    const { out } = await at(runWhy, ['doubted']);
+    expect(out).toContain('in the program that has the agent "doubtful"');
+    expect(out).toContain('await agent.resume("doubted", { answer: "happened" })');
+    expect(out).toContain('await agent.resume("doubted", { answer: "did-not-happen" })');
+    expect(out).not.toContain('rerail resume');
+  });
+
+  it.each([{ run: 'failed' }, { run: 'failed/tell' }])(
+    'is to go on with it in its program where it failed, seen from $run',
+    async ({ run }) => {
+      const { out } = await at(runWhy, [run]);
+      expect(out).toContain('await agent.resume("failed")');
+      expect(out.replaceAll(/\s+/g, ' ')).toContain('in the program that has the agent "letter"');
+      expect(out).not.toContain('rerail resume');
+    },
+  );
+
   it('is written down by approve, and the flow goes on by it', async () => {
     const kept = sqlite(store);
     const paid: ScriptStep = ({ messages }) => (messages.at(-1)?.role === 'tool' ? 'Paid.' : payOnce);
@@ -198,7 +257,9 @@ describe('what to do about a flow that waits', () => {
     const { out, err } = await at(approve, ['approved'], { noResume: true });
     expect({ err, out }).toMatchObject({
       err: '',
-      out: expect.stringContaining('Written down: yes') as string,
+      out: expect.stringMatching(
+        /^Written down: yes\. A worker of its program .+: await agent\.resume\("approved"\)$/m,
+      ) as string,
     });
     expect(await make().resume('approved')).toMatchObject({ type: 'completed', text: 'Paid.' });
     await kept.close();
@@ -252,5 +313,14 @@ describe('rerail why and explain', () => {
     const { out } = await at(explain, ['failed']);
     expect(out).toContain('tell');
     expect(out).not.toMatch(/tool "?(read|tell|skipped)/);
+  });
+
+  it('say of a node what is on its record, and of a skipped one nothing that it did', async () => {
+    const explain: CommandRun = (given, io) => explainWith(fakeSeam({ file: store }), given, io);
+    const { out } = await at(explain, ['failed'], { static: true });
+    const text = out.replaceAll(/\s+/g, ' ');
+    expect(text).toContain('- read: once. What it finished is on its own record');
+    expect(text).toContain('What was finished (read) is on record and is not done again');
+    expect(text).not.toMatch(/may have changed something|not done twice|skipped: once/);
   });
 });

@@ -57,6 +57,57 @@ describe('a step whose failure is retriable', () => {
     expect(model.calls).toHaveLength(3);
   });
 
+  it.each([
+    { what: 'four times in all', limits: {}, times: 4 },
+    { what: 'as often as any tool may be', limits: { maxToolAttempts: 2 }, times: 2 },
+  ])('fails the plan when it was taken without a policy $what', async ({ limits, times }) => {
+    const stage = setStage();
+    const { made, done } = planOf(stage, {
+      script: [all, usual],
+      limits,
+      read: () => {
+        throw trouble('retriable', 'the line is busy');
+      },
+    });
+    const outcome = expectType(await stage.run(made), 'failed');
+    expect(outcome.failure.context).toMatchObject({ step: 'a', severity: 'retriable' });
+    expect(done.read).toBe(times);
+  });
+
+  it.each([
+    { what: 'only reads', effect: 'read' },
+    { what: 'may be repeated', effect: 'idempotent' },
+  ] as const)('is retried without a policy too, where it $what', async ({ effect }) => {
+    const stage = setStage();
+    const { made, done, told } = planOf(stage, {
+      about: { read: { effect } },
+      script: [all, usual, 'It is warm.'],
+      read: (times) => {
+        if (times < 4) throw trouble('retriable', 'the line is busy');
+        return 21;
+      },
+    });
+    const outcome = expectType(await stage.run(made), 'completed');
+    expect(done).toEqual({ read: 4, guess: 0, tell: 1 });
+    expect(told).toEqual([21]);
+    expect(outcome.recoveries).toMatchObject(
+      Array(3).fill({ recovery: 'retry', failure: { code: 'TOOL_EXECUTION_ERROR' } }),
+    );
+  });
+
+  it('is retried where a `once` step says that nothing has happened', async () => {
+    const stage = setStage();
+    const { made, done } = planOf(stage, {
+      script: [all, usual, 'It is warm.'],
+      about: { tell: { classifyError: () => ({ severity: 'retriable', sideEffect: 'none' }) } },
+      tell: (times) => {
+        if (times === 1) throw new Error('nobody took the call');
+      },
+    });
+    expectType(await stage.run(made), 'completed');
+    expect(done.tell).toBe(2);
+  });
+
   it('is not retried where it may have happened: a `once` step is taken once', async () => {
     const stage = setStage();
     const { made, done } = planOf(stage, {

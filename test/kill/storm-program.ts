@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAgent, createWorker, RerailError } from '../../src/index.ts';
 import type { Agent, RunEvent, RunOutcome, RunRow, Store } from '../../src/index.ts';
+import { postgres } from '../../src/storage/postgres/index.ts';
 import { sqlite } from '../../src/storage/sqlite/index.ts';
 import { seededRandom } from '../../src/testing/seeded-random.ts';
 import { answerOf, createClerkModel, createClerkTools, plans, writeTask } from './clerk.ts';
@@ -20,7 +21,9 @@ import type { StormGiven } from './storm.ts';
 const given = readGiven() as StormGiven; // Of our own test.
 const random = seededRandom(given.seed);
 const clock = quickClock({ anchorMs: given.anchorMs, speed: 25 });
-const store: Store = sqlite(given.database, { clock });
+const store: Store = given.database.startsWith('postgres:')
+  ? postgres(given.database, { clock })
+  : sqlite(given.database, { clock });
 let linesLeft = given.killSelfAtLine ?? Infinity;
 const ledger: Ledger = openLedger(given.ledger, (line) => {
   linesLeft -= 1;

@@ -41,15 +41,24 @@ type Moment =
   | { readonly type: 'said'; readonly kind: string; readonly times: number }
   | { readonly type: 'self'; readonly line: number };
 
+/** How long it goes on, and where. */
+export interface StormOptions {
+  readonly seed: number;
+  readonly kills: number;
+  readonly cast?: Cast;
+  /** The address of a database; a file of its own unless told. */
+  readonly database?: string;
+}
+
 /** Lets life after life work on one database and kills each of them, `kills` times, then lets the last one finish. */
 export async function playStorm(
   program: string,
-  { seed, kills, cast = 'clerks' }: { readonly seed: number; readonly kills: number; readonly cast?: Cast },
+  { seed, kills, cast = 'clerks', database }: StormOptions,
 ): Promise<Storm> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'rerail-storm-'));
   const random = seededRandom(seed);
   const base = {
-    database: path.join(folder, 'runs.db'),
+    database: database ?? path.join(folder, 'runs.db'),
     ledger: path.join(folder, 'ledger.jsonl'),
     anchorMs: Date.now(),
     cast,

@@ -13,7 +13,7 @@ import type { AgentSeam } from './agent-seam.ts';
 import { misplaced } from './check-place.ts';
 import { finishedRun, runInUse } from './find-run.ts';
 import { goOn } from './go-on.ts';
-import { hasAnswer, openQuestion } from './next-steps.ts';
+import { callText, hasAnswer, isElsewhere, openQuestion } from './next-steps.ts';
 import { findOptionsOf } from './open-run-store.ts';
 import { previewCall } from './preview-call.ts';
 import { topRunId } from './read-nodes.ts';
@@ -151,8 +151,9 @@ async function record(
   } finally {
     await store.close();
   }
-  io.stdout.write(
-    `Written down: ${verdict}. A worker goes on by it, or you do: ${io.command} resume ${runId}${storeFlag}\n`,
-  );
+  const next = isElsewhere(reading)
+    ? `A worker of its program goes on by it, or that program does: ${callText(row)}`
+    : `A worker goes on by it, or you do: ${io.command} resume ${runId}${storeFlag}`;
+  io.stdout.write(`Written down: ${verdict}. ${next}\n`);
   return 0;
 }

@@ -70,20 +70,50 @@ export function answerSteps(
 }
 
 /** Whoever looks at a run below another one acts on the one at the top: that is the one that goes on. */
-function readingSpeaker({ row, nodes, isConducted }: RunReading, typing: Typing): Say {
+function readingSpeaker(reading: RunReading, typing: Typing): Say {
+  const { row } = reading;
   const own = speaker(row.runId, typing);
   const top = speaker(topRunId(row), typing);
-  // A flow is code of another program: what is said here is written down, and that program goes on by it.
-  const isElsewhere = (isConducted || nodes.length > 0 || topRunId(row) !== row.runId) && !isOurs(row);
+  const isAway = isElsewhere(reading);
   return (text, verb, rest = '') => {
     if (lookingVerbs.has(verb)) return own(text, verb, rest);
-    if (!isElsewhere || !answeringVerbs.has(verb)) return top(text, verb, rest);
-    return top(`${text} where its program runs`, verb, `${rest} --no-resume`);
+    const answer = isAway ? answersOf[verb] : undefined;
+    if (answer === undefined) return top(text, verb, rest);
+    // A word to a run that waits is written down here, and its program goes on by it.
+    if (verb !== 'resume' && row.status === 'suspended')
+      return top(`${text} where its program runs`, verb, `${rest} --no-resume`);
+    const command = callText(row, answer(rest));
+    return { text: `${text}, in the program that has the agent ${agentText(row)}`, verb, command };
   };
 }
 
+/** Whether it is a flow, a plan or a team of another program, or stands below one: that program's code goes on with it. */
+export function isElsewhere({ row, nodes, isConducted }: RunReading): boolean {
+  return (isConducted || nodes.length > 0 || topRunId(row) !== row.runId) && !isOurs(row);
+}
+
+/** What is written in the program that has the agent. */
+export function callText(row: Pick<RunReading['row'], 'runId' | 'agent'>, answer?: string): string {
+  const name = JSON.stringify(printable(topRunId(row)));
+  return `await agent.resume(${name}${answer === undefined ? '' : `, { answer: ${answer} }`})`;
+}
+
+/** The agent at the top: those below have its name before theirs. */
+function agentText({ agent }: RunReading['row']): string {
+  return JSON.stringify(printable(agent.split('/')[0] ?? agent));
+}
+
 const lookingVerbs: ReadonlySet<string> = new Set(['show', 'explain', 'why']);
-const answeringVerbs: ReadonlySet<string> = new Set(['approve', 'reject']);
+
+/** What a program hands over where a command would be typed, by what follows the run there. */
+const answersOf: Readonly<Record<string, ((rest: string) => string | undefined) | undefined>> = {
+  resume: (rest) => {
+    const [, word] = /^ --answer (\S+)$/.exec(rest) ?? [];
+    return word === undefined || word.startsWith('"') ? word : JSON.stringify(word);
+  },
+  approve: () => 'true',
+  reject: () => 'false',
+};
 
 /** Begun by the command line itself: see `agentNameOf`. */
 function isOurs({ agent }: RunReading['row']): boolean {
@@ -104,7 +134,10 @@ function speaker(runId: string, { command, storeFlag }: Pick<Typing, 'command' |
 /** Its process is gone. Where that one was asking a person, the question stands. */
 function interruptedSteps(reading: RunReading, say: Say): readonly NextStep[] {
   const request = openQuestion(reading);
-  return request === undefined ? [say('go on where it was', 'resume')] : questionSteps(request, say);
+  // Whoever goes on with it in its program is asked there.
+  return request === undefined || isElsewhere(reading)
+    ? [say('go on where it was', 'resume')]
+    : questionSteps(request, say);
 }
 
 function parkedSteps(reading: RunReading, say: Say): readonly NextStep[] {

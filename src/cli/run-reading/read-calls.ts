@@ -59,7 +59,10 @@ function addDecision(reader: Reader, value: unknown): void {
   const failure = at(value, ['failure']) as Failure | undefined; // Each effect has one form of value.
   const prepared = (at(value, ['answer', 'prepared']) ?? []) as readonly PreparedCall[];
   reader.prepared.clear();
-  for (const call of prepared) reader.prepared.set(call.callId, { call, seq: reader.seq });
+  for (const call of prepared) {
+    reader.prepared.set(call.callId, { call, seq: reader.seq });
+    if (call.type === 'ready' && at(call.input, ['do']) !== undefined) reader.isEachOnce = true;
+  }
   noteCalls(
     reader.nodes,
     prepared.filter(({ name }) => reader.nodeNames.includes(name)),

@@ -114,8 +114,17 @@ function aboutOf(end: ToolEnd | WaitingEnd, { skipped, handOff }: NodeFacts): st
   return text === '' ? undefined : clean(text, maxText);
 }
 
-/** All nodes, those that were not reached last. What was begun when the run ended was broken off. */
-export function nodesOf(nodes: NodeMap, names: readonly string[], hasEnded: boolean): readonly ReadNode[] {
+/** What is known of the nodes together. */
+export interface NodesKnown {
+  /** In the order in which they are written. */
+  readonly names: readonly string[];
+  /** Each is done once, so that they have an order of their own: otherwise it is the one in which they were called. */
+  readonly isEachOnce: boolean;
+  readonly hasEnded: boolean;
+}
+
+/** All nodes, in the order of the outcome. What was begun when the run ended was broken off. */
+export function nodesOf(nodes: NodeMap, { names, isEachOnce, hasEnded }: NodesKnown): readonly ReadNode[] {
   const known = [...nodes.values()].map((node): ReadNode =>
     hasEnded && (node.status === 'begun' || node.status === 'waiting')
       ? { ...node, status: 'cancelled' }
@@ -123,10 +132,14 @@ export function nodesOf(nodes: NodeMap, names: readonly string[], hasEnded: bool
   );
   const reached = new Set(known.map(({ name }) => name));
   const others = names.filter((name) => !reached.has(name));
-  return [
+  const all = [
     ...known,
     ...others.map((name): ReadNode => ({ name: clean(name, maxText), status: 'not-reached' })),
   ];
+  if (!isEachOnce) return all;
+  const places = new Map(names.map((name, place) => [name, place]));
+  const placeOf = ({ name }: ReadNode): number => places.get(name) ?? names.length;
+  return all.toSorted((one, other) => placeOf(one) - placeOf(other));
 }
 
 /** The run at the top, by whose name the ones below it are answered, gone on with and ended. */

@@ -33,7 +33,11 @@ export async function readRun(store: Store, runId: string): Promise<RunReading> 
     row: { ...row, text: clean(row.text, maxRowText), ...cleanReason(row) },
     asked: askedIn(events),
     models: reader.models,
-    nodes: nodesOf(reader.nodes, reader.isConducted ? reader.nodeNames : [], last.step?.phase === 'ended'),
+    nodes: nodesOf(reader.nodes, {
+      names: reader.isConducted ? reader.nodeNames : [],
+      isEachOnce: reader.isEachOnce,
+      hasEnded: last.step?.phase === 'ended',
+    }),
     isConducted: reader.isConducted,
     items: reader.items,
     usage: last.step?.usage ?? { ...emptyLedger, toolCalls: 0, elapsedMs: 0 },

@@ -59,7 +59,8 @@ function addBeginning(reader: Reader, { generation }: ReplayStep, body: Json): v
   const input = at(body, ['input']);
   noteConfig(reader, input === undefined ? undefined : configIn(input as Json)); // The body is JSON.
   const nodes = at(body, ['facts', 'nodes']);
-  if (isRecord(nodes)) reader.nodeNames = Object.keys(nodes);
+  const isPlan = reader.isConducted && at(body, ['facts', 'shape']) === undefined;
+  if (isRecord(nodes)) reader.nodeNames = isPlan ? [] : Object.keys(nodes);
   // A new journal of the same run is a matter of storage.
   if (how === 'carry-on') return;
   addItem(reader, { type: 'began', how: how === 'resume' ? 'resume' : 'start', generation });

@@ -11,8 +11,10 @@ export interface Reader {
   readonly timeOf: (event: Pick<StoredEvent, 'seq' | 'atMs'>) => number;
   models: readonly string[];
   isConducted: boolean;
-  /** Names of the agents below it. */
+  /** Names of the agents below it, in the order in which they are written; none of a plan, whose steps are not known before. */
   nodeNames: readonly string[];
+  /** Each of them is done once: those of a flow are, but a conversation is passed on to and fro. */
+  isEachOnce: boolean;
   readonly nodes: NodeMap;
   /** Of the event that is being read. */
   seq: number;
@@ -52,6 +54,7 @@ export function createReader(timeOf: Reader['timeOf']): Reader {
     models: [],
     isConducted: false,
     nodeNames: [],
+    isEachOnce: false,
     nodes: new Map(),
     seq: 0,
     atMs: 0,

@@ -5,8 +5,9 @@ import type { NextStep as ProposedStep } from '../../agent/next-steps.ts';
 import { counted } from '../../agent/report-words.ts';
 import { duration } from '../../base/duration.ts';
 import { printable } from '../../base/printable.ts';
-import { nextSteps } from './next-steps.ts';
+import { isElsewhere, nextSteps } from './next-steps.ts';
 import type { Typing } from './next-steps.ts';
+import { topRunId } from './read-nodes.ts';
 import { allOf } from './run-reading.ts';
 import type { RunReading } from './run-reading.ts';
 import { shellWord, statusWords } from './run-words.ts';
@@ -106,9 +107,10 @@ function stepsOf(reading: RunReading, typing: Typing): readonly ProposedStep[] {
     const typed = `${typing.command} ${words.replace('<run>', name)}`;
     return words.startsWith('run ') ? typed : `${typed}${typing.storeFlag}`;
   };
-  if (outcome?.type === 'failed') return stepsFor({ failure: outcome.failure }, { runId: row.runId, shell });
+  const typed = isElsewhere(reading) ? { runId: topRunId(row) } : { runId: row.runId, shell };
+  if (outcome?.type === 'failed') return stepsFor({ failure: outcome.failure }, typed);
   if (outcome?.type === 'stopped')
-    return stepsFor({ failure: outcome.failure, reason: outcome.reason }, { runId: row.runId, shell });
+    return stepsFor({ failure: outcome.failure, reason: outcome.reason }, typed);
   return nextSteps(reading, typing).map(({ verb, text, command }, index) => ({
     id: index === 0 ? verb : `${verb}-${index + 1}`,
     text,

@@ -1,4 +1,5 @@
 import { messagesOf } from '../../agent/history.ts';
+import { defaultLimits } from '../../agent/limits.ts';
 import type { PersonRequest } from '../../agent/run-outcome.ts';
 import type { CallAnswer } from '../../agent/state.ts';
 import { isRecord } from '../../base/json.ts';
@@ -83,7 +84,7 @@ export function plan(options: PlanOptions): Agent {
     conductor,
     nodes: nodesOf(definition, children),
     tools: [...nodeTools(definition), ...capabilities.map(capabilityTool)],
-    facts: factsOf(capabilities),
+    facts: factsOf(options),
     explainWith: modelsOf(agents),
   };
   return conductedAgent({ ...options, name: definition.name }, extras) as Agent; // It answers with a text.
@@ -159,11 +160,16 @@ function nodeTools({ approvePlan }: PlanDefinition): readonly Tool[] {
     : tools;
 }
 
-function factsOf(capabilities: readonly Capability[]): NonNullable<AgentExtras['facts']> {
+function factsOf({ capabilities, limits }: PlanOptions): NonNullable<AgentExtras['facts']> {
   const nodes = Object.values(nodeNames).map((name) => [name, nodeFacts(undefined)] as const);
-  const own = capabilities.flatMap(({ name, options: { retryPolicy } }) =>
-    retryPolicy === undefined ? [] : [[name, { retry: resolveRetryPolicy(retryPolicy) }] as const],
-  );
+  const standard = resolveRetryPolicy('standard');
+  const { maxToolAttempts = defaultLimits.maxToolAttempts } = limits ?? {};
+  // A policy of its own in any case: what a capability calls retriable is tried again, also under a code that others leave alone.
+  const usual = { ...standard, maxAttempts: Math.min(standard.maxAttempts, maxToolAttempts) };
+  const own = capabilities.map(({ name, options: { retryPolicy } }) => {
+    const retry = retryPolicy === undefined ? usual : resolveRetryPolicy(retryPolicy);
+    return [name, { retry }] as const;
+  });
   return Object.fromEntries([...nodes, ...own]);
 }
 
@@ -181,6 +187,7 @@ function questionNode(definition: PlanDefinition, children: Children, node: Plan
   const { name } = node;
   const idOf = (runId: string, callId: string): string => childIdOf(runId, `${name}-${callId}`);
   return {
+    agent: children.partsOf(name),
     perform: (call) =>
       performChild(call, {
         runs: children.of(call.parts, name),
