@@ -4,7 +4,10 @@ import { createAgent } from 'rerail';
 import { flow, team } from 'rerail/flow';
 import { scriptedModel } from 'rerail/testing';
 
-const rounds = process.argv.includes('--quick') ? 7 : 25;
+const isQuick = process.argv.includes('--quick');
+const samples = isQuick ? 5 : 9;
+// Long enough that each sample pays for the garbage that it makes: in short ones the collector runs in whichever happens to be long.
+const rounds = isQuick ? 5 : 10;
 const nodes = 100;
 const jobs = 50;
 /** @type {string[]} */
@@ -23,9 +26,9 @@ const desk = team({ lead: lead(), agents: { member: worker('member') } });
 /** @type {Record<"alone" | "line" | "half" | "fan" | "desk", number[]>} */
 const times = { alone: [], line: [], half: [], fan: [], desk: [] };
 // As in a process that has been up for some minutes: whoever has more code takes longer to be compiled.
-const warmUp = process.argv.includes('--quick') ? 10 : 60;
-for (let round = -warmUp; round < rounds; round += 1) {
-  if (round === 0) for (const list of Object.values(times)) list.length = 0;
+const warmUp = isQuick ? 2 : 5;
+for (let sample = -warmUp; sample < samples; sample += 1) {
+  if (sample === 0) for (const list of Object.values(times)) list.length = 0;
   times.alone.push(await cpu(async () => everyone((agent) => agent.run('Do it'))));
   times.line.push(await cpu(() => line.run('Do it')));
   times.half.push(await cpu(() => half.run('Do it')));
@@ -35,7 +38,7 @@ for (let round = -warmUp; round < rounds; round += 1) {
 
 const bare = median(times.alone) / nodes;
 console.log(
-  `A bare run of one of the ${nodes} agents: ${microseconds(bare)} of CPU (median of ${rounds} rounds, each of ${nodes})`,
+  `A bare run of one of the ${nodes} agents: ${microseconds(bare)} of CPU (median of ${samples} samples, each of ${rounds} times ${nodes} runs)`,
 );
 report(`a node of ${nodes} one after the other`, median(times.line) / nodes);
 report(`a node of ${nodes / 2} one after the other`, median(times.half) / (nodes / 2));
@@ -69,14 +72,19 @@ async function everyone(work) {
   for (const agent of Object.values(agents)) await work(agent);
 }
 
-/** @param {() => Promise<unknown>} work */
+/**
+ * CPU time of one round, in microseconds.
+ * @param {() => Promise<unknown>} work
+ */
 async function cpu(work) {
   const before = process.cpuUsage();
-  const outcome = await work();
+  for (let round = 0; round < rounds; round += 1) {
+    const outcome = await work();
+    const type = /** @type {{ type?: string } | undefined} */ (outcome)?.type;
+    if (type !== undefined && type !== 'completed') throw new Error(`A run ended ${type}`);
+  }
   const { user, system } = process.cpuUsage(before);
-  const type = /** @type {{ type?: string } | undefined} */ (outcome)?.type;
-  if (type !== undefined && type !== 'completed') throw new Error(`A run ended ${type}`);
-  return user + system;
+  return (user + system) / rounds;
 }
 
 /** @param {readonly number[]} values */
@@ -101,28 +109,32 @@ function report(what, each) {
   if (!(added <= 2)) broken.push(`${what}: ${added.toFixed(2)} of a bare run on top, bound 2`);
 }
 
-/** What stays in memory of a run, per node: the same for a short flow and for a long one. */
+/** What stays in memory of runs, per node: the same for short flows and for long ones. */
 async function memory() {
   if (globalThis.gc === undefined) return console.log('Memory: run with node --expose-gc to see it');
-  const [short, long] = [await kept(half), await kept(line)];
-  const ratio = long / nodes / (short / (nodes / 2));
+  const [short, long] = [await kept(half, nodes / 2), await kept(line, nodes)];
+  const ratio = long / short;
   console.log(
-    `memory kept of a run: ${Math.round(short / 1024)} kB for ${nodes / 2} nodes, ${Math.round(long / 1024)} kB for ${nodes}: ${ratio.toFixed(2)} a node`,
+    `memory kept a node: ${Math.round(short)} B of runs of ${nodes / 2} nodes, ${Math.round(long)} B of runs of ${nodes}: ${ratio.toFixed(2)}`,
   );
   if (!(ratio <= 1.3))
     broken.push(`memory a node at ${nodes} nodes: ${ratio.toFixed(2)} of that at ${nodes / 2}, bound 1.3`);
 }
 
-/** @param {import('rerail/flow').Flow} what */
-async function kept(what) {
-  const runs = 5;
-  globalThis.gc?.();
+/**
+ * Bytes a node, with the outcomes. Each flow does as many nodes in all: what the scripted models keep of their calls is the same.
+ * @param {import('rerail/flow').Flow} what
+ * @param {number} size
+ */
+async function kept(what, size) {
+  const runs = 10_000 / size;
+  for (let time = 0; time < 3; time += 1) globalThis.gc?.();
   const before = process.memoryUsage().heapUsed;
   /** @type {unknown[]} */
   const outcomes = [];
   for (let run = 0; run < runs; run += 1) outcomes.push(await what.run('Do it'));
-  globalThis.gc?.();
+  for (let time = 0; time < 3; time += 1) globalThis.gc?.();
   const used = process.memoryUsage().heapUsed - before;
   if (outcomes.length !== runs) throw new Error('A run is missing');
-  return used / runs;
+  return used / runs / size;
 }

@@ -4,7 +4,7 @@ import { answer, lookUp, prompt } from './agent-task.mjs';
 import { dieLate, measureList, measureResume, measureSize } from './storage-long.mjs';
 import { cpuUs, median, openPlainFile } from './storage-report.mjs';
 
-const [, , name = '', port = '', folder = ''] = process.argv;
+const [, , name = '', serverPort = '', folder = ''] = process.argv;
 
 /** @param {string} label */
 const fresh = (label) => path.join(folder, `${label}-${process.pid}-${performance.now().toFixed(3)}.db`);
@@ -52,7 +52,7 @@ let servedRun;
 async function measureServed({ turns, runs }) {
   const make = servedRuns[name];
   if (make === undefined) throw new Error(`There is no contestant "${name}"`);
-  const run = await (servedRun ??= make({ baseURL: `http://127.0.0.1:${port}/${turns}/0/v1`, turns }));
+  const run = await (servedRun ??= make({ baseURL: `http://127.0.0.1:${serverPort}/${turns}/0/v1`, turns }));
   const [before, startedMs] = [process.cpuUsage(), performance.now()];
   for (let count = 0; count < runs; count += 1) {
     const text = await run();
@@ -83,7 +83,12 @@ async function measureStep({ turns }) {
     }
     leftMs = performance.now();
   };
-  await (name === 'Rerail' ? stepThrough(turns, mark) : insertSteps(turns, mark));
+  const contestants = {
+    Rerail: stepThrough,
+    'a step of the port': stepThroughPort,
+    'bare insert': insertSteps,
+  };
+  await contestants[/** @type {keyof typeof contestants} */ (name)](turns, mark);
   plain.close();
   return [
     median(steps),
@@ -115,6 +120,22 @@ async function stepThrough(turns, mark) {
   }).agent;
   textOf(await stepAgent.run(prompt));
 }
+
+/**
+ * The step alone: a program of calls on the engine, whose journal is in the store. The agent's own work is not in it.
+ *
+ * @param {number} turns
+ * @param {() => void} mark
+ */
+async function stepThroughPort(turns, mark) {
+  const { openPort } = await import('./storage-port.mjs');
+  onStep = mark;
+  port ??= openPort({ file: stepFile, value: stepBody, onStep: () => onStep() });
+  await port.run(turns * 2);
+}
+
+/** @type {ReturnType<typeof import('./storage-port.mjs').openPort> | undefined} */
+let port;
 
 /** @type {() => void} */
 let onStep = () => undefined;

@@ -2,6 +2,7 @@
 import { chmod, cp, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { bundle } from './bundle.mjs';
+import { bundleWorkflow } from './bundle-workflow.mjs';
 import { run } from './run.mjs';
 
 const timeoutMs = 120_000;
@@ -24,6 +25,7 @@ async function finish() {
     JSON.parse(await readFile('package.json', 'utf8'))
   );
   await bundle(manifest, { folder: 'dist' });
+  await bundleWorkflow({ file: 'dist/engines/temporal/workflow.js' });
   await copySchemas();
   // npm sets the bit when it installs the package; in a checkout nobody else does.
   await chmod('dist/cli/main.js', 0o755);

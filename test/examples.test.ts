@@ -44,8 +44,17 @@ describe('the examples', () => {
       expect(flat(readFileSync(path, 'utf8'))).toContain(flat(text));
   });
 
-  it('all have a test here', () => {
-    expect(readdirSync('examples')).toEqual([
+  it('of an engine or a server have a test with what they need', () => {
+    const folders = readdirSync('examples', { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    expect(folders.map(({ name }) => name).toSorted()).toEqual(['dbos', 'postgres', 'restate', 'temporal']);
+    for (const { name } of folders) {
+      const place = name === 'postgres' ? 'test/postgres' : `test/engines/${name}`;
+      expect(readFileSync(`${place}/example.test.ts`, 'utf8')).toContain(`examples/${name}`);
+    }
+  });
+
+  it('all others have a test here', () => {
+    expect(readdirSync('examples').filter((name) => name.endsWith('.ts'))).toEqual([
       'approval-over-restart.ts',
       'approval.ts',
       'call-model.ts',

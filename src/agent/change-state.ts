@@ -5,7 +5,7 @@ import type { RunState } from './state.ts';
  * that all states have one shape, whatever was changed.
  */
 export function changeState(state: RunState, changes: Partial<RunState>): RunState {
-  const copy: RunState = {
+  const copy: { -readonly [Key in keyof RunState]: RunState[Key] } = {
     runId: state.runId,
     config: state.config,
     history: state.history,
@@ -25,10 +25,10 @@ export function changeState(state: RunState, changes: Partial<RunState>): RunSta
     tallies: state.tallies,
   };
   // These are rare, and a state without them must stay one without them.
-  if (state.taskLength !== undefined) Object.assign(copy, { taskLength: state.taskLength });
-  if (state.resumes !== undefined) Object.assign(copy, { resumes: state.resumes });
-  if (state.children !== undefined) Object.assign(copy, { children: state.children });
-  if (state.below !== undefined) Object.assign(copy, { below: state.below });
-  if (state.remembered !== undefined) Object.assign(copy, { remembered: state.remembered });
+  if (state.taskLength !== undefined) copy.taskLength = state.taskLength;
+  if (state.resumes !== undefined) copy.resumes = state.resumes;
+  if (state.children !== undefined) copy.children = state.children;
+  if (state.below !== undefined) copy.below = state.below;
+  if (state.remembered !== undefined) copy.remembered = state.remembered;
   return Object.assign(copy, changes);
 }

@@ -1,6 +1,7 @@
 import { isRecord } from '../base/json.ts';
 import type { Json } from '../base/json.ts';
 import type { Failure } from '../errors/failure.ts';
+import { textOf } from '../model/message.ts';
 import type { Message } from '../model/message.ts';
 import type { RecoveryName } from './recovery.ts';
 import type { ToolEnd } from './tool-call.ts';
@@ -46,7 +47,8 @@ export function writeRecord({ type, content, failure, child, durationMs }: ToolE
   const isBrokenOff = type === 'denied' && failure?.code === 'CANCELLED';
   const record: CallRecord = {
     status: isBrokenOff ? 'interrupted' : type,
-    ...(typeof content === 'string' && failure === undefined ? { content } : {}),
+    // Only a hook gives it in parts.
+    ...(failure === undefined ? { content: typeof content === 'string' ? content : textOf(content) } : {}),
     ...(failure === undefined ? {} : { failure }),
     resumes,
     ...(child === undefined ? {} : { childId: child.runId }),

@@ -35,4 +35,6 @@ export interface ToolFacts {
   readonly retry?: RetryPolicy;
   /** The run ends with its result. */
   readonly isLast?: true;
+  /** It is a run of its own, or a word to somebody. Runs that were begun before this was noted are told of as they were then. */
+  readonly isNode?: true;
 }

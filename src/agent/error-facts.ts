@@ -14,7 +14,7 @@ export function factLines(facts: ReportFacts, nodes: readonly ExplainedNode[]): 
     totalsLine(facts),
     costLine(facts),
     ...nodes.slice(0, maxNodes).map(nodeLine),
-    ...toolLines(facts),
+    ...toolLines(facts, nodes),
     ...attemptLines(facts.attempts),
     ...recoveryLines(facts.recoveries),
     ...partialLines(facts),
@@ -77,15 +77,17 @@ function nodeLine({ name, status, reason, failure }: ExplainedNode): string {
   return `The step "${name}": ${status}${why === '' ? '' : `; ${why}`}`;
 }
 
-/** Nodes have lines of their own. */
-function toolLines({ succeeded, toolFailures, effects, nodes = [] }: ReportFacts): readonly string[] {
+/** Nodes of a flow or a plan have lines of their own; agents that a lead gave jobs to have none but these. */
+function toolLines(facts: ReportFacts, told: readonly ExplainedNode[]): readonly string[] {
+  const { succeeded, toolFailures, effects, nodes = [] } = facts;
   const called = new Set([...Object.keys(toolFailures), ...Object.keys(succeeded)]);
-  const names = [...called].filter((name) => !nodes.includes(name));
+  const names = [...called].filter((name) => told.length === 0 || !nodes.includes(name));
   return names.slice(0, maxTools).map((name) => {
     const failures = own(toolFailures, name) ?? 0;
     const failed = failures === 0 ? '' : `, then failed ${counted(failures, 'time')} in a row`;
     const effect = own(effects, name) === 'read' ? '; it only reads' : '';
-    return `The tool "${name}" succeeded ${counted(own(succeeded, name) ?? 0, 'time')}${failed}${effect}`;
+    const kind = nodes.includes(name) ? 'agent' : 'tool';
+    return `The ${kind} "${name}" succeeded ${counted(own(succeeded, name) ?? 0, 'time')}${failed}${effect}`;
   });
 }
 

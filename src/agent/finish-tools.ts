@@ -12,6 +12,7 @@ import type { LoopVerdict } from './loop-guard.ts';
 import type { Moved } from './moved.ts';
 import { noteMessage } from './notes.ts';
 import { maxPending } from './overcome.ts';
+import { own } from './report-words.ts';
 import type { RunEvent } from './run-event.ts';
 import type { RunRecovery } from './run-outcome.ts';
 import type { CallState, RunningTools, RunState, Tallies, Withdrawal } from './state.ts';
@@ -61,7 +62,7 @@ function tally(state: RunState, done: readonly Done[]): RunState {
   for (const { end } of done) {
     if (end.type !== 'ok') continue;
     worked += 1;
-    succeeded[end.name] = (succeeded[end.name] ?? 0) + 1;
+    succeeded[end.name] = (own(succeeded, end.name) ?? 0) + 1;
   }
   const told = worked === done.length ? [] : toldOf(state, done);
   const { nudges, reasks, compactions, rejections } = tallies;
@@ -95,7 +96,7 @@ function countFailures({ tallies, config }: RunState, done: readonly Done[]): Ta
       failed.add(end.name);
     }
   }
-  for (const name of failed) if (!worked.has(name)) toolFailures[name] = (toolFailures[name] ?? 0) + 1;
+  for (const name of failed) if (!worked.has(name)) toolFailures[name] = (own(toolFailures, name) ?? 0) + 1;
   return toolFailures;
 }
 

@@ -10,6 +10,7 @@ import type { ErrorReport } from './error-report.ts';
 import type { Unhappy } from './explained.ts';
 import type { RunLimits } from './limits.ts';
 import type { ReportFacts } from './report-facts.ts';
+import { own } from './report-words.ts';
 import type { RunFacts, RunOutcome, RunUsage } from './run-outcome.ts';
 import type { Ended, RunState } from './state.ts';
 
@@ -77,7 +78,7 @@ function reportOf(state: RunState, phase: Unhappy): ErrorReport {
 
 /** All that a report on this end is made of. */
 export function reportFactsOf(state: RunState, phase: Unhappy): ReportFacts {
-  const { runId, config, ledger, elapsedMs, turn, recoveries, records, partial, tallies, toolCalls } = state;
+  const { runId, config, ledger, elapsedMs, turn, recoveries, records, partial, toolCalls } = state;
   const { failure } = phase;
   return {
     agent: config.agent,
@@ -88,8 +89,7 @@ export function reportFactsOf(state: RunState, phase: Unhappy): ReportFacts {
         ? { type: 'stopped', reason: phase.reason, failure }
         : { type: 'failed', failure },
     turns: turn,
-    ...(config.isConducted === true ? nodesIn(state) : { succeeded: tallies.succeeded }),
-    toolFailures: tallies.toolFailures,
+    ...callsIn(state),
     effects: Object.fromEntries(Object.entries(config.tools).map(([name, { effect }]) => [name, effect])),
     toolCalls,
     attempts: records,
@@ -101,17 +101,33 @@ export function reportFactsOf(state: RunState, phase: Unhappy): ReportFacts {
   };
 }
 
-/** Of a flow or a plan: counted when somebody asks, for its calls are all on record. */
-function nodesIn({ history, taskLength = 0 }: RunState): Pick<ReportFacts, 'succeeded' | 'nodes'> {
+type CallFacts = Pick<ReportFacts, 'succeeded' | 'toolFailures' | 'nodes'>;
+
+/** A flow and a plan are counted when somebody asks, for their calls are all on record. */
+function callsIn(state: RunState): CallFacts {
+  const { tallies, config } = state;
+  const nodes = Object.keys(config.tools).filter((name) => config.tools[name]?.isNode === true);
+  const counted = config.isConducted === true ? countCalls(state, new Set(nodes)) : tallies;
+  const facts = { succeeded: counted.succeeded, toolFailures: counted.toolFailures };
+  return nodes.length === 0 ? facts : { ...facts, nodes };
+}
+
+function countCalls(
+  { history, taskLength = 0, tallies }: RunState,
+  nodes: ReadonlySet<string>,
+): Pick<CallFacts, 'succeeded' | 'toolFailures'> {
   const succeeded: Record<string, number> = {};
-  const nodes = new Set<string>();
+  const toolFailures: Record<string, number> = { ...tallies.toolFailures };
   for (const { name, input, record } of readCalls(messagesOf(history).slice(taskLength))) {
-    if (record?.childId !== undefined) nodes.add(name);
+    const isNode = nodes.has(name);
+    if (isNode && record?.status === 'failed') toolFailures[name] = (own(toolFailures, name) ?? 0) + 1;
     // A flow also writes down what it does not do.
-    const isSkipped = isRecord(input) && input['do'] === 'skip';
-    if (record?.status === 'ok' && !isSkipped) succeeded[name] = (succeeded[name] ?? 0) + 1;
+    const isSkipped = isNode && isRecord(input) && input['do'] === 'skip';
+    if (record?.status !== 'ok' || isSkipped) continue;
+    succeeded[name] = (own(succeeded, name) ?? 0) + 1;
+    delete toolFailures[name];
   }
-  return { succeeded, nodes: [...nodes] };
+  return { succeeded, toolFailures };
 }
 
 /** What the person asked first. */

@@ -15,7 +15,7 @@ export function describeForDeveloper(facts: ReportFacts): readonly Block[] {
     ...section('Asked', () => [{ type: 'quote', text: excerpt(facts.asked, 2000) || 'nothing in words' }]),
     ...section('Latest attempts at models', () => attemptBlocks(facts)),
     ...section('Recoveries: failures that were overcome', () => recoveryBlocks(facts)),
-    ...section('Tools', () => toolBlocks(facts)),
+    ...section(hasNodes(facts) ? 'Nodes and tools' : 'Tools', () => toolBlocks(facts)),
     ...section('Ledger', () => [{ type: 'list', items: ledgerItems(facts) }]),
     ...section('Limits', () => [{ type: 'list', items: limitItems(facts) }]),
     ...section('Partial answer', () => partialBlocks(facts)),
@@ -106,18 +106,24 @@ function recoveryBlocks({ recoveries }: ReportFacts): readonly Block[] {
   ];
 }
 
-function toolBlocks({ succeeded, toolFailures, effects }: ReportFacts): readonly Block[] {
+function hasNodes({ nodes }: ReportFacts): boolean {
+  return Array.isArray(nodes) && nodes.length > 0;
+}
+
+function toolBlocks(facts: ReportFacts): readonly Block[] {
+  const { succeeded, toolFailures, effects, nodes = [] } = facts;
   const names = [...new Set([...Object.keys(succeeded), ...Object.keys(toolFailures)])];
   if (names.length === 0) return [{ type: 'paragraph', text: 'None was called.' }];
   const rows = names
     .slice(0, maxRows)
     .map((name) => [
       excerpt(name, 100),
-      own(effects, name) ?? 'unknown',
+      nodes.includes(name) ? 'a node' : (own(effects, name) ?? 'unknown'),
       amount(own(succeeded, name) ?? 0),
       amount(own(toolFailures, name) ?? 0),
     ]);
-  return [{ type: 'table', head: ['tool', 'effect', 'succeeded', 'failed in a row at the end'], rows }];
+  const first = hasNodes(facts) ? 'name' : 'tool';
+  return [{ type: 'table', head: [first, 'effect', 'succeeded', 'failed in a row at the end'], rows }];
 }
 
 function ledgerItems({ usage }: ReportFacts): readonly string[] {

@@ -1,4 +1,5 @@
 import { duration } from '../base/duration.ts';
+import { failedCallOf } from './error-facts.ts';
 import type { Block } from './report-document.ts';
 import type { ReportFacts } from './report-facts.ts';
 import { amount, counted, excerpt, explainEnd, money, own, safely, section } from './report-words.ts';
@@ -26,11 +27,20 @@ function titleOf({ ended }: ReportFacts): string {
 }
 
 function whatHappened(facts: ReportFacts): string {
-  const { what }: Explanation = explainEnd(facts);
+  const { what: end }: Explanation = explainEnd(facts);
+  const what = `${end}${whichNode(facts)}`;
   const overcome = facts.recoveries.length;
   if (overcome === 0) return what;
   const many = overcome === 1 ? 'One problem' : `${amount(overcome)} problems`;
   return `${what} ${many} before that had been overcome.`;
+}
+
+/** Of several agents: whose failure it was. */
+function whichNode(facts: ReportFacts): string {
+  const { ended, nodes = [] } = facts;
+  const name = ended.type === 'failed' ? failedCallOf(facts) : undefined;
+  if (name === undefined || !nodes.includes(name)) return '';
+  return ` It was its node "${excerpt(name, 60)}" that failed.`;
 }
 
 const maxTools = 8;

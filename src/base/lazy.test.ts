@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lazy } from './lazy.ts';
+import { lazy, lazyPromise } from './lazy.ts';
 
 describe('lazy()', () => {
   it('tries again where making the value failed', () => {
@@ -26,4 +26,18 @@ describe('lazy()', () => {
       expect(count).toBe(1);
     },
   );
+});
+
+describe('lazyPromise()', () => {
+  it('tries again after a failure, and keeps what has come of it', async () => {
+    let made = 0;
+    const value = lazyPromise(async () => {
+      made += 1;
+      if (made === 1) throw new Error('not yet');
+      return made;
+    });
+    await expect(value()).rejects.toThrow('not yet');
+    expect(await Promise.all([value(), value()])).toEqual([2, 2]);
+    expect(await value()).toBe(2);
+  });
 });

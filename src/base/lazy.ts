@@ -6,3 +6,15 @@ export function lazy<T>(make: () => T): () => T {
     return made.value;
   };
 }
+
+/** The same for what takes time. What could not be made is made anew when it is asked for again. */
+export function lazyPromise<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make().catch((error: unknown) => {
+      made = undefined;
+      throw error;
+    });
+    return made;
+  };
+}

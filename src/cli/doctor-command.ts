@@ -2,6 +2,7 @@ import { printable, printableJson } from '../base/printable.ts';
 import { redact } from '../base/redact.ts';
 import { systemClock } from '../base/system.ts';
 import type { Clock } from '../base/clock.ts';
+import { defined } from '../base/defined.ts';
 import { configError } from '../errors/config-error.ts';
 import type { CommandRun, Given } from './command-spec.ts';
 import { failureOf } from './doctor-check.ts';
@@ -24,6 +25,7 @@ import { createScreen } from './layout.ts';
 import { quote } from './quote.ts';
 import { readStoreFlag } from './run-reading/open-run-store.ts';
 import { settingFlagsOf } from './shared-options.ts';
+import { isAddress, shownPlace } from './store-place.ts';
 
 /** `rerail doctor`. */
 export const runDoctor: CommandRun = async ({ flags }, io) => {
@@ -31,7 +33,9 @@ export const runDoctor: CommandRun = async ({ flags }, io) => {
   const diagnosis = await interruptible(async (signal) => {
     const sqlite = await findSqlite();
     const store =
-      file !== undefined && sqlite.type === 'found' ? await findStore(file, io, signal) : undefined;
+      file !== undefined && (sqlite.type === 'found' || isAddress(file))
+        ? await findStore(file, io, signal)
+        : undefined;
     const checks = await lookAround(flags, io, signal);
     const found = { rerail: io.version, node: findNode(process.versions.node), sqlite, ...checks };
     return store === undefined ? found : { ...found, store };
@@ -73,13 +77,15 @@ async function findSqlite(): Promise<SqliteFound> {
   }
 }
 
-async function findStore(file: string, io: CliIo, signal: AbortSignal): Promise<StoreFound> {
+async function findStore(place: string, io: CliIo, signal: AbortSignal): Promise<StoreFound> {
   const { bytesOf, openExisting } = await import('./open-store.ts');
+  const file = shownPlace(place);
   const stopNotes = noteProgress(file, io);
   try {
-    const store = openExisting(file);
+    const store = openExisting(place);
     try {
-      return { type: 'checked', file, bytes: bytesOf(file), check: await store.check({ signal }) };
+      const check = await store.check({ signal });
+      return { type: 'checked', file, ...defined({ bytes: bytesOf(place) }), check };
     } finally {
       await store.close();
     }

@@ -38,8 +38,9 @@ export type NodeFound = { readonly version: string } & ({ readonly type: 'found'
 export type SqliteFound =
   { readonly type: 'found'; readonly driver: string; readonly version: string } | NotFound;
 
+/** Of a database, `file` is what may be shown of its address. */
 export type StoreFound = { readonly file: string } & (
-  { readonly type: 'checked'; readonly bytes: number; readonly check: StoreCheck } | NotFound
+  { readonly type: 'checked'; readonly bytes?: number; readonly check: StoreCheck } | NotFound
 );
 
 /** 0 where all is well, else of the first thing that is not. */
@@ -75,7 +76,7 @@ function storeReport(store: StoreFound): object {
   const file = redact(store.file);
   if (store.type === 'failed') return { file };
   const { runs, events, blobs } = store.check;
-  return { file, bytes: store.bytes, runs, events, blobs };
+  return { file, ...(store.bytes === undefined ? {} : { bytes: store.bytes }), runs, events, blobs };
 }
 
 /** Everything that is not as it should be. */
@@ -162,7 +163,7 @@ function ending(failures: number, checks: readonly Check[]): string {
 function holdings({ bytes, check }: Extract<StoreFound, { type: 'checked' }>): string {
   const { runs, events, blobs } = check;
   const counts = [counted(runs, 'run'), counted(events, 'event'), counted(blobs, 'blob')];
-  return `${counts.join(', ')}; ${counted(bytes, 'byte')}`;
+  return `${counts.join(', ')}${bytes === undefined ? '' : `; ${counted(bytes, 'byte')}`}`;
 }
 
 function counted(count: number, noun: string): string {

@@ -2,9 +2,9 @@ import { printable } from '../base/printable.ts';
 import { redact } from '../base/redact.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import { importRun } from '../runtime/import-run.ts';
-import { sqlite } from '../storage/sqlite/sqlite.ts';
 import type { CommandRun, Given } from './command-spec.ts';
 import type { CliIo } from './io.ts';
+import { storeAt } from './open-store.ts';
 import { readBundleText } from './run-reading/bundle-text.ts';
 import { argumentText } from './run-reading/given-text.ts';
 import { storeFileOf } from './run-reading/open-run-store.ts';
@@ -19,7 +19,7 @@ export const runImport: CommandRun = async (given, io) => {
     'Give a bundle, as rerail export writes it. Type: rerail import --help',
   );
   const { file, flag } = await storeFileOf(given.flags, io);
-  const store = sqlite(file);
+  const store = storeAt(file, { create: true });
   try {
     const as = readName(given);
     const imported = await importRun(store, text, as === undefined ? {} : { as });

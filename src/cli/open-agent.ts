@@ -8,13 +8,14 @@ import type { AgentOptions } from '../runtime/agent-options.ts';
 import type { AgentCallbacks } from '../runtime/callbacks.ts';
 import { createAgent } from '../runtime/create-agent.ts';
 import type { Agent } from '../runtime/create-agent.ts';
-import { sqlite } from '../storage/sqlite/sqlite.ts';
 import { toStorageError } from '../storage/sqlite/storage-errors.ts';
 import { openWorkspace } from '../tools/workspace/open-workspace.ts';
 import type { Workspace } from '../tools/workspace/workspace.ts';
 import type { Settings } from './config/settings.ts';
 import { agentNameOf, noteWorkspace } from './config/workspace-names.ts';
 import { loadWorkspaceTools } from './load-workspace-tools.ts';
+import { storeAt } from './open-store.ts';
+import { isAddress } from './store-place.ts';
 import { quote, usageError } from './usage-error.ts';
 
 export interface OpenAgentOptions {
@@ -47,7 +48,7 @@ export async function openAgent(settings: Settings, options: OpenAgentOptions = 
   refuseFolder(settings.storeFile);
   const workspace = await openWorkspace(settings.workspace, { protect, sandbox });
   const tools = [...(await loadTools(workspace, settings)), ...settings.tools];
-  const store = sqlite(settings.storeFile, defined({ clock }));
+  const store = storeAt(settings.storeFile, { clock, create: true });
   const agent = createAgent(agentOptions(settings, { ...options, tools, store }));
   try {
     await noteWorkspace(settings);
@@ -58,7 +59,7 @@ export async function openAgent(settings: Settings, options: OpenAgentOptions = 
 }
 
 function refuseFolder(storeFile: string): void {
-  if (statSync(storeFile, { throwIfNoEntry: false })?.isDirectory() !== true) return;
+  if (isAddress(storeFile) || statSync(storeFile, { throwIfNoEntry: false })?.isDirectory() !== true) return;
   throw usageError({
     message: `The store ${quote(storeFile)} is a folder`,
     hint: `Give a file: --store ${quote(path.join(storeFile, 'runs.db'))}`,

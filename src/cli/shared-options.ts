@@ -19,7 +19,7 @@ export const configOption: OptionSpec = {
 
 export const storeOption: OptionSpec = {
   flags: '--store <file>',
-  text: 'The file that runs are kept in',
+  text: 'The file that runs are kept in, or the address of a database, as postgres://user@host/database',
 };
 
 export const workspaceOption: OptionSpec = {

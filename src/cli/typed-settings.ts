@@ -1,5 +1,6 @@
 import type { Given } from './command-spec.ts';
 import { shellWord } from './run-reading/run-words.ts';
+import { placeWord } from './store-place.ts';
 import { settingFlagsOf } from './shared-options.ts';
 
 /**
@@ -17,7 +18,7 @@ export function typedSettings(flags: Given['flags']): string {
     ['sandbox', sandbox] as const,
   ];
   const words = rows.flatMap(([name, value]) =>
-    value === undefined ? [] : [` --${name} ${shellWord(value)}`],
+    value === undefined ? [] : [` --${name} ${name === 'store' ? placeWord(value) : shellWord(value)}`],
   );
   return [...words, ...(fetch === false ? [' --no-fetch'] : [])].join('');
 }

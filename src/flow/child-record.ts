@@ -1,4 +1,5 @@
 import type { RunOutcome } from '../agent/run-outcome.ts';
+import { isRecord } from '../base/json.ts';
 import type { Json } from '../base/json.ts';
 
 /** What a flow keeps of a run that went well: the `content` of its record, as JSON. */
@@ -10,9 +11,23 @@ export interface ChildRecord {
   readonly handOff?: { readonly to: string; readonly reason: string };
 }
 
-/** Reads what `perform-child.ts` wrote. */
-export function readChild(content: string | undefined): ChildRecord {
-  return JSON.parse(content ?? '{"text":""}') as ChildRecord; // Written by ourselves.
+/** Reads what `perform-child.ts` wrote. What a hook has put in its place is the text. */
+export function readChild(content = ''): ChildRecord {
+  const read = parse(content);
+  if (!isRecord(read) || typeof read['text'] !== 'string') return { text: content };
+  const { handOff, ...record } = read;
+  const isPassedOn =
+    isRecord(handOff) && typeof handOff['to'] === 'string' && typeof handOff['reason'] === 'string';
+  return (isPassedOn ? read : record) as unknown as ChildRecord; // Else only its output is left, which is JSON.
+}
+
+function parse(content: string): unknown {
+  if (!content.startsWith('{')) return undefined;
+  try {
+    return JSON.parse(content);
+  } catch {
+    return undefined; // Somebody's own words.
+  }
 }
 
 /** What is kept of a run that went well. Its output is kept only where it is more than its text. */

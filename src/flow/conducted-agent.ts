@@ -4,6 +4,7 @@ import type { AgentOptions, AgentPolicy } from '../runtime/agent-options.ts';
 import { makeAgent } from '../runtime/create-agent.ts';
 import type { Agent } from '../runtime/create-agent.ts';
 import type { AgentExtras } from '../runtime/inherited.ts';
+import { checkOptionNames } from './check-option-names.ts';
 import { placeholderModel } from './placeholder-model.ts';
 
 /** What may be said of a flow, a hand-off or a plan as of any agent. */
@@ -48,6 +49,8 @@ export const conductedOptionNames: readonly (keyof ConductedOptions)[] = [
 
 /** An agent with a function in the place of its model. */
 export function conductedAgent(options: ConductedOptions, extras: AgentExtras): Agent<unknown> {
+  if (options.policy !== undefined)
+    checkOptionNames(`"policy" of "${options.name ?? 'flow'}"`, options.policy, policyNames);
   const own = Object.fromEntries(
     conductedOptionNames.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
   );
@@ -59,6 +62,9 @@ export function conductedAgent(options: ConductedOptions, extras: AgentExtras): 
   };
   return makeAgent(whole, extras);
 }
+
+/** Retries and all else about models are said where the model is: of the agents below, and of nodes. */
+const policyNames: readonly (keyof NonNullable<ConductedOptions['policy']>)[] = ['permissions', 'inDoubt'];
 
 /** A flow is as long as it is written; what is below it has bounds of its own. */
 const conductedLimits: Partial<RunLimits> = { maxTurns: Infinity, maxToolCalls: Infinity };

@@ -88,7 +88,7 @@ function released(
 }
 
 /** Whether what follows need not wait for it. */
-export function isSettled({ options }: FlowParts, { by, state }: Standing): boolean {
+function isSettled({ options }: FlowParts, { by, state }: Standing): boolean {
   if (state.type === 'failed') return (optionsOf(options, by)?.onError ?? 'fail') === 'skip';
   return state.type === 'succeeded' || state.type === 'skipped';
 }

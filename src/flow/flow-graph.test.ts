@@ -54,7 +54,7 @@ describe('createGraph() refuses', () => {
     {
       text: 'a',
       nodes: { a: { when: true as never } },
-      message: '"when" of the node "a" must be a function, got boolean',
+      message: '"when" of the node "a" must be a function such as ({ task, results }) => …, got boolean',
     },
     {
       text: 'a >> b',

@@ -67,7 +67,8 @@ function checkOptions(options: Readonly<Record<string, NodeOptions>>, nodes: rea
 const optionNames = ['retry', 'timeoutMs', 'onError', 'when', 'input', 'accepts'];
 
 function checkNode({ name, before }: FlowGraphNode, options: NodeOptions): void {
-  if (!isRecord(options)) throw flowError(`The options of the node "${name}" must be an object`);
+  if (!isRecord(options))
+    throw flowError(`The options of the node "${name}" must be an object: { retry: 'quick' }`);
   for (const option of Object.keys(options))
     if (!optionNames.includes(option))
       throw flowError(`The node "${name}" has no option "${option}": ${proposeNames(option, optionNames)}`);
@@ -76,7 +77,9 @@ function checkNode({ name, before }: FlowGraphNode, options: NodeOptions): void 
     throw flowError(`"timeoutMs" of the node "${name}" must be a number above 0, got ${String(timeoutMs)}`);
   for (const [option, value] of Object.entries({ when, input }))
     if (value !== undefined && typeof value !== 'function')
-      throw flowError(`"${option}" of the node "${name}" must be a function, got ${typeof value}`);
+      throw flowError(
+        `"${option}" of the node "${name}" must be a function such as ({ task, results }) => …, got ${typeof value}`,
+      );
   if (accepts !== undefined && before.length !== 1)
     throw flowError(
       `"accepts" of the node "${name}" needs exactly one node before it, but there ${before.length === 0 ? 'is none' : `are ${listNames(before)}`}`,

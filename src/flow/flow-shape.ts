@@ -6,6 +6,9 @@ import type { FlowShape } from './flow-types.ts';
 export const maxFlowDepth = 50;
 export const maxFlowNodes = 1000;
 
+/** What to do about a flow that is too large. */
+export const divide = 'make several flows of it, for a flow can be a node of another one';
+
 /** What a name of a node looks like: it stands in texts, in the ids of runs and in `rerail show`. */
 export const nodeName = /^[A-Za-z][\w-]{0,63}$/;
 export const nodeNameRule =

@@ -1,6 +1,7 @@
 import { messagesOf } from '../agent/history.ts';
 import type { RunOutcome } from '../agent/run-outcome.ts';
 import type { Json } from '../base/json.ts';
+import { boundText } from '../base/text.ts';
 import { configError } from '../errors/config-error.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
@@ -37,6 +38,8 @@ export interface HandOffOptions<Agents extends AgentMap> extends ConductedOption
 
 const defaultMaxHandoffs = 10;
 const largestMaxHandoffs = 100;
+
+const maxReasonCharacters = 1000;
 
 /** By this tool an agent passes the conversation on. */
 export const handOffTool = 'hand_off';
@@ -109,7 +112,8 @@ function createHandOffTool(names: readonly string[]): Tool {
     execute: (input, { retry }) => {
       const { to, reason } = input as { readonly to: string; readonly reason: string }; // Held to the schema.
       if (!names.includes(to)) return retry(`There is no agent "${to}": ${proposeNames(to, names)}`);
-      return { to, reason };
+      // Whoever is next is told it, and the record keeps it.
+      return { to, reason: boundText(reason, maxReasonCharacters) };
     },
   });
 }

@@ -37,9 +37,9 @@ export function nodeTool(options: NodeToolOptions): Tool {
 }
 
 /** A node is gone on with after a failure only where somebody says so. Throws a `FlowError` that names the node. */
-export function nodeFacts(retry: RetryOption | undefined, name = ''): Pick<ToolFacts, 'retry'> {
+export function nodeFacts(retry: RetryOption | undefined, name = ''): Pick<ToolFacts, 'retry' | 'isNode'> {
   try {
-    return { retry: resolveRetryPolicy(retry ?? 'none') };
+    return { retry: resolveRetryPolicy(retry ?? 'none'), isNode: true };
   } catch (error) {
     if (!RerailError.isInstance(error)) throw error;
     const message = `"retry" of the node "${name}" cannot be used: ${error.failure.message}`;

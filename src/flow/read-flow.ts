@@ -3,7 +3,7 @@ import { boundText } from '../base/text.ts';
 import type { RerailError } from '../errors/rerail-error.ts';
 import { flowError } from './flow-error.ts';
 import { showPlace } from './flow-place.ts';
-import { joinShapes, maxFlowDepth, maxFlowNodes, nodeName, nodeNameRule } from './flow-shape.ts';
+import { divide, joinShapes, maxFlowDepth, maxFlowNodes, nodeName, nodeNameRule } from './flow-shape.ts';
 import type { FlowShape } from './flow-types.ts';
 
 const maxFlowCharacters = 10_000;
@@ -18,9 +18,9 @@ const maxFlowCharacters = 10_000;
 export function readFlow(text: string): FlowShape {
   if (typeof text !== 'string') throw flowError(`A flow must be a text here, got ${typeof text}`);
   if (text.length > maxFlowCharacters)
-    throw flowError(`The flow has ${text.length} characters; at most ${maxFlowCharacters} are read`, {
-      hint: 'Divide it into several flows: a flow can be a node of another one.',
-    });
+    throw flowError(
+      `The flow has ${text.length} characters; at most ${maxFlowCharacters} are read: ${divide}`,
+    );
   const reader: Reader = { text, token: nextToken(text, 0), taken: undefined, depth: 0, nodes: 0 };
   if (reader.token.type === 'end')
     throw flowError('The flow is empty: name at least one node', { hint: 'Such as "research >> writer".' });
@@ -95,7 +95,10 @@ function readItem(reader: Reader): FlowShape {
   take(reader);
   reader.depth += 1;
   if (reader.depth > maxFlowDepth)
-    throw errorAt(reader, { at: token.at, problem: `parentheses are nested more than ${maxFlowDepth} deep` });
+    throw errorAt(reader, {
+      at: token.at,
+      problem: `parentheses are nested more than ${maxFlowDepth} deep: ${divide}`,
+    });
   const shape = readGroup(reader);
   if (reader.token.type !== ')') {
     const { place } = showPlace(reader.text, token.at);
@@ -110,7 +113,7 @@ function readName(reader: Reader): FlowShape {
   const { text: name, at } = take(reader);
   reader.nodes += 1;
   if (reader.nodes > maxFlowNodes)
-    throw errorAt(reader, { at, problem: `there are more than ${maxFlowNodes} nodes` });
+    throw errorAt(reader, { at, problem: `there are more than ${maxFlowNodes} nodes: ${divide}` });
   if (!nodeName.test(name))
     throw errorAt(reader, { at, problem: `this name is ${name.length} characters long; ${nodeNameRule}` });
   return { type: 'node', name, at };

@@ -1,7 +1,7 @@
 import { isRecord } from '../base/json.ts';
 import { flowError } from './flow-error.ts';
 import { showPlace } from './flow-place.ts';
-import { checkNodeName, maxFlowDepth, maxFlowNodes } from './flow-shape.ts';
+import { checkNodeName, divide, maxFlowDepth, maxFlowNodes } from './flow-shape.ts';
 import type { FlowEdge, FlowShape } from './flow-types.ts';
 
 const maxEdges = 10_000;
@@ -18,7 +18,7 @@ export function beforeOfEdges(edges: readonly FlowEdge[]): ReadonlyMap<string, r
   if (!Array.isArray(edges) || edges.length === 0)
     throw flowError('The flow is empty: a graph needs at least one pair, such as ["research", "writer"]');
   if (edges.length > maxEdges)
-    throw flowError(`The flow has ${edges.length} edges; at most ${maxEdges} are read`);
+    throw flowError(`The flow has ${edges.length} edges; at most ${maxEdges} are read: ${divide}`);
   const before = new Map<string, Set<string>>();
   for (const [index, edge] of (edges as readonly unknown[]).entries()) {
     const [from, to] = readEdge(edge, index);
@@ -45,7 +45,9 @@ interface Place {
 function place(walk: Walk, shape: FlowShape, { before, depth }: Place): readonly string[] {
   checkShape(shape);
   if (depth > maxFlowDepth)
-    throw flowError(`The flow is nested more than ${maxFlowDepth} deep, or a part of it contains itself`);
+    throw flowError(
+      `The flow is nested more than ${maxFlowDepth} deep, or a part of it contains itself: ${divide}`,
+    );
   if (shape.type === 'node') return [placeNode(walk, shape, before)];
   if (shape.type === 'parallel')
     return shape.of.flatMap((part) => place(walk, part, { before, depth: depth + 1 }));
@@ -90,9 +92,7 @@ function placeNode(
 }
 
 function tooMany(): Error {
-  return flowError(`The flow has more than ${maxFlowNodes} nodes`, {
-    hint: 'Divide it into several flows: a flow can be a node of another one.',
-  });
+  return flowError(`The flow has more than ${maxFlowNodes} nodes: ${divide}`);
 }
 
 function readEdge(edge: unknown, index: number): FlowEdge {

@@ -1,6 +1,7 @@
 import { defined } from '../base/defined.ts';
 import { isRecord } from '../base/json.ts';
 import { configError } from '../errors/config-error.ts';
+import { showValue } from '../model/show-value.ts';
 import { internalsOf, isAgent } from '../runtime/agent-internals.ts';
 import { cutText } from '../runtime/bounded-text.ts';
 import { agentOf } from '../runtime/create-agent.ts';
@@ -43,6 +44,8 @@ export function team<const Agents extends AgentMap, Output>(
 ): Agent<Output> {
   checkOptionNames('team()', options, ['name', 'lead', 'agents', 'members']);
   const { lead, members = {}, name } = options;
+  const isName = name === undefined || (typeof name === 'string' && name !== '' && !name.includes('/'));
+  if (!isName) throw configError('"name" of team() must be a text without "/", which is not empty');
   if (!isAgent(lead)) throw configError('"lead" of team() must be an agent, made with createAgent({ … })');
   const { make, parts, isHosted } = internalsOf(lead);
   if (isHosted)
@@ -67,8 +70,16 @@ export function team<const Agents extends AgentMap, Output>(
 function checkMembers(members: unknown, agents: AgentMap): void {
   if (!isRecord(members)) throw configError('"members" of team() must be an object: { research: { … } }');
   checkOptionNames('"members" of team()', members, Object.keys(agents));
-  for (const [name, options] of Object.entries(members))
+  for (const [name, options] of Object.entries(members)) {
     checkOptionNames(`the member "${name}"`, options, ['description', 'retry', 'timeoutMs']);
+    const { description, timeoutMs } = options as Readonly<Record<string, unknown>>; // Seen above.
+    if (description !== undefined && typeof description !== 'string')
+      throw configError(`"description" of the member "${name}" must be a text, got ${typeof description}`);
+    if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && Number(timeoutMs) > 0))
+      throw configError(
+        `"timeoutMs" of the member "${name}" must be a number above 0, got ${showValue(timeoutMs)}`,
+      );
+  }
 }
 
 function memberExtras(

@@ -1,5 +1,6 @@
 import type { Json } from '../base/json.ts';
 import type { Message } from './message.ts';
+import type { Restored, WholeRun, WholeSession } from './whole-run.ts';
 
 /**
  * Where runs are kept so that they outlive the process. Every verb may reject with a `RerailError` whose failure is of the origin
@@ -59,6 +60,13 @@ export interface RunStore {
   readonly remove: (runId: string) => Promise<boolean>;
   /** Accepts what is there as the whole truth, where the record of the head says that there was more. */
   readonly acceptHead: (runId: string) => Promise<void>;
+  /** All that is kept of a run, at one moment, whoever holds it. */
+  readonly whole: (runId: string) => Promise<WholeRun | undefined>;
+  /**
+   * Keeps a run as another store had it, with its times and hashes; nobody holds it then. Its contents must be here already, for they
+   * come one by one. `STORAGE_CORRUPT` where its hashes do not hold.
+   */
+  readonly restore: (run: WholeRun) => Promise<Restored>;
 }
 
 /** Who holds leases. Where it runs on this machine, the store can tell whether it is alive. */
@@ -252,6 +260,10 @@ export interface SessionStore {
   /** Removes its last messages: what a person takes back. Gives how many were removed. */
   readonly trim: (sessionId: string, count: number) => Promise<number>;
   readonly remove: (sessionId: string) => Promise<boolean>;
+  /** All that is kept of a session, at one moment. */
+  readonly whole: (sessionId: string) => Promise<WholeSession | undefined>;
+  /** Keeps a session as another store had it. */
+  readonly restore: (session: WholeSession) => Promise<Restored>;
 }
 
 export interface SessionRow {

@@ -43,6 +43,16 @@ export function factsOfAgent(parts: AgentParts): AgentFacts {
   return { ...comparedFactsOf(parts), ...(Object.keys(driver).length === 0 ? {} : { driver }) };
 }
 
+/** What the driver is carried with where no function of the agent can be: the facts, and how long each tool may take. */
+export function hostedFactsOf(parts: AgentParts): Json {
+  const { registry } = parts;
+  const timeouts = registry.definitions.map(({ name }): readonly [string, number] => [
+    name,
+    registry.get(name)?.timeoutMs ?? 0,
+  ]);
+  return { ...factsOfAgent(parts), toolTimeoutsMs: Object.fromEntries(timeouts) } as unknown as Json; // Facts are JSON.
+}
+
 function comparedFactsOf(parts: AgentParts): Omit<AgentFacts, 'driver'> {
   const { instructions, models, registry, output, conductor, nodes = new Map<string, Node>() } = parts;
   const tools: Record<string, string> = {};

@@ -1,3 +1,4 @@
+import { lazy } from '../base/lazy.ts';
 import { createFailure } from '../errors/failure.ts';
 import { factsOfAgent } from './agent-facts.ts';
 import type { AgentParts } from './agent-parts.ts';
@@ -16,7 +17,7 @@ export function createAgentKeeper(parts: AgentParts, heldOf: () => HeldRuns): Ru
     store,
     agent: name,
     owner: { id: newId(), leaseMs },
-    facts: factsOfAgent(parts),
+    facts: lazy(() => factsOfAgent(parts)),
     clock,
     describeStart: rowOfStart,
     sessionOf: (runId) => heldOf().runs.get(runId)?.sessionId,

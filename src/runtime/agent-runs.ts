@@ -15,6 +15,7 @@ import { takePlace } from './child-place.ts';
 import { drive } from './drive.ts';
 import type { DriveInput } from './drive.ts';
 import type { FailedHook } from './hook-notes.ts';
+import type { RunSnapshot } from './journal.ts';
 import {
   bareFailure,
   driverVersion,
@@ -36,13 +37,14 @@ import { cancelRun } from './cancel-run.ts';
 import { beginAgain, loadRun, resumeRun } from './resume-run.ts';
 import { startRun } from './start-run.ts';
 import { checkRunOptions, readInput, readMessage } from './run-input.ts';
-import type { ResumeOptions, RunInput, RunOptions } from './run-input.ts';
+import type { ResumeOptions, RunInput, RunOptions, TakeOverOptions } from './run-input.ts';
 import { existsError } from './run-keeper.ts';
 import { sendSignal } from './send-signal.ts';
 import { createEventQueue } from './run-stream.ts';
 import type { RunStream } from './run-stream.ts';
 import { startInSession } from './run-session.ts';
 import { spilledHashes } from './spill-result.ts';
+import { journalOfRun, takeOverRun } from './take-over.ts';
 import { watchRun } from './run-watchers.ts';
 
 /** What can be done with the runs of one agent. */
@@ -54,6 +56,8 @@ export interface AgentRuns {
   readonly cancel: (runId: string, reason?: string) => Promise<void>;
   readonly inject: (runId: string, message: string | readonly UserPart[] | Message) => Promise<void>;
   readonly release: (runId: string) => Promise<void>;
+  readonly journal: (runId: string) => Promise<RunSnapshot | undefined>;
+  readonly takeOver: (record: RunSnapshot, options?: TakeOverOptions) => Promise<RunOutcome>;
   /** Whether there is a run of that name, here or on record. */
   readonly knows: (runId: string) => Promise<boolean>;
   /** What the agent is made of. */
@@ -121,6 +125,8 @@ function facesOf(held: HeldRuns): AgentRuns {
     cancel: (runId, reason = 'cancelled by the caller') => cancel(runId, reason),
     inject: (runId, message) => inject(held, runId, message),
     release: (runId) => release(held, runId),
+    journal: (runId) => journalOfRun(held, runId),
+    takeOver: (record, options = {}) => takeOverRun(held, record, options),
     forget: (runId) => forgetRun(held, runId),
     isHosted: false,
     serve: async () => undefined,

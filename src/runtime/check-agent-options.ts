@@ -170,4 +170,9 @@ function checkTexts(texts: Readonly<Record<string, unknown>>): void {
       throw configError(`"${name}" of the agent must be a text, got ${typeof value}`);
   }
   if (texts['name'] === '') throw configError('"name" of the agent must not be empty');
+  // Whoever keeps runs knows by it which stand below others, and removes these together: see `model/run-tree.ts`.
+  if (String(texts['name']).includes('/'))
+    throw configError(
+      '"name" of the agent must not contain "/", which stands before the names of agents below: write "-"',
+    );
 }

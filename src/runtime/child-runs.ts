@@ -48,7 +48,7 @@ export function childrenIn(events: readonly StoredEvent[]): ReadonlyMap<string, 
 }
 
 /** The run that a call was, where the event is the end of such a call. */
-export function childIdIn({ type, body }: NewEvent): string | undefined {
+function childIdIn({ type, body }: NewEvent): string | undefined {
   const runId = type === 'call' ? at(body, ['outcome', 'value', 'end', 'child', 'runId']) : undefined;
   return typeof runId === 'string' ? runId : undefined;
 }

@@ -140,8 +140,11 @@ function callsOf(
   live: LiveRun,
   calls: Extract<ConductorStep, { type: 'call' }>['calls'],
 ): Answer | Promise<Answer> {
-  const { turn } = live.state as RunState; // See above.
-  const toolCalls = calls.map(({ name, input }, index): ToolCallPart => ({
+  const { turn, config, toolCalls: used } = live.state as RunState; // See above.
+  const { maxCallsPerTurn, maxToolCalls } = config.limits;
+  // What finds no room now is wanted again by the next decision. That there is room at all was seen before.
+  const room = Math.max(1, Math.min(maxCallsPerTurn, maxToolCalls - used));
+  const toolCalls = calls.slice(0, room).map(({ name, input }, index): ToolCallPart => ({
     type: 'tool-call',
     callId: `node-${turn}-${index}`,
     name,

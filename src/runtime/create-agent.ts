@@ -10,9 +10,10 @@ import { createHostedRuns } from './hosted-runs.ts';
 import { rememberInternals } from './agent-internals.ts';
 import { createAgentRuns } from './agent-runs.ts';
 import type { AgentRuns } from './agent-runs.ts';
+import type { RunSnapshot } from './journal.ts';
 import { mergeExtras } from './inherited.ts';
 import type { AgentExtras } from './inherited.ts';
-import type { ResumeOptions, RunInput, RunOptions } from './run-input.ts';
+import type { ResumeOptions, RunInput, RunOptions, TakeOverOptions } from './run-input.ts';
 import { answerText, throwUnlessCompleted } from './outcome-text.ts';
 import type { RunStream } from './run-stream.ts';
 
@@ -33,6 +34,13 @@ export interface Agent<Output = string> {
   readonly cancel: (runId: string, reason?: string) => Promise<void>;
   /** Lets go of a stored run without ending it: it goes on where somebody takes it up, such as a worker. */
   readonly release: (runId: string) => Promise<void>;
+  /** What is on record of a run, in a form with which any store and any engine can go on: see `takeOver`. */
+  readonly journal: (runId: string) => Promise<RunSnapshot | undefined>;
+  /**
+   * Goes on with a run of another backend, from what `journal` gave there: nothing that is on record is done again. Whoever calls it
+   * says that nobody carries the run there any more: cancel it there first, and resume it here.
+   */
+  readonly takeOver: (record: RunSnapshot, options?: TakeOverOptions) => Promise<RunOutcome<Output>>;
   /** Puts a message into a run that is under way: the model sees it at its next turn. */
   readonly inject: (runId: string, message: string | readonly UserPart[] | Message) => Promise<void>;
   /** With an engine: carries the runs that it hands to this process, until `close`. Without one there is nothing to do. */
@@ -80,6 +88,8 @@ export function agentOf(make: (extras: AgentExtras) => AgentRuns): Agent<unknown
     resume: async (runId, given) => runs.resume(checkId(runId), given),
     cancel: async (runId, reason) => runs.cancel(checkId(runId), reason),
     release: async (runId) => runs.release(checkId(runId)),
+    journal: async (runId) => runs.journal(checkId(runId)),
+    takeOver: async (record, given) => runs.takeOver(record, given),
     inject: async (runId, message) => runs.inject(checkId(runId), message),
     serve: () => runs.serve(),
     close: () => runs.close(),

@@ -96,7 +96,7 @@ function fakeAgent(
     throw new Error('a worker resumes and releases');
   };
   const others = { run: unused, runOrThrow: unused, ask: unused, stream: unused };
-  const ends = { serve: unused, close: unused };
+  const ends = { serve: unused, close: unused, journal: unused, takeOver: unused };
   return { name, ...others, ...ends, resume, release, cancel: unused, inject: unused };
 }
 

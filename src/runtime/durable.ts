@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Json } from '../base/json.ts';
 import type { Failure } from '../errors/failure.ts';
+import type { RunSnapshot } from './journal.ts';
 
 /**
  * What a run needs to be carried by an engine: deterministic code against four verbs.
@@ -72,6 +73,11 @@ export interface Engine {
   readonly signal: (runId: string, name: string, message: SignalMessage) => Promise<void>;
   readonly cancel: (runId: string, reason: string) => Promise<void>;
   readonly status: (runId: string) => Promise<RunStatus>;
+  /**
+   * What is on record of a run, in the port's own form: its latest generation, with which any engine can go on. Of a run that has
+   * ended it holds the end. Resolves to nothing where the run is unknown.
+   */
+  readonly journal?: (runId: string) => Promise<RunSnapshot | undefined>;
   readonly close: () => Promise<void>;
 }
 
@@ -98,6 +104,11 @@ export interface EngineSetup {
   /** Of the program. A start that names another one is refused. */
   readonly version: string;
   readonly clock: Clock;
+  /**
+   * What the program asks of the agent besides its effects, as JSON: for an engine that carries it where no function can be taken
+   * along. Absent where there is no agent.
+   */
+  readonly facts?: () => Json;
 }
 
 /** Makes the engine of an agent: what `restate()`, `dbos()` and `temporal()` give for the option `engine`. */

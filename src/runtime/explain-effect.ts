@@ -53,8 +53,14 @@ async function ask(
 }
 
 /** Where hooks decide what a model is asked, what the person asked is not shown to it past them. */
-function factsFor({ hooks }: AgentParts, facts: ReportFacts): ReportFacts {
-  return hooks.has('run-start') || hooks.has('before-model') ? { ...facts, asked: '' } : facts;
+function factsFor(parts: AgentParts, facts: ReportFacts): ReportFacts {
+  return decidesInput(parts) ? { ...facts, asked: '' } : facts;
+}
+
+/** Its own hooks, or those of an agent below, whose model may be the one that is asked. Ends: no agent stands below itself. */
+function decidesInput({ hooks, nodes }: AgentParts): boolean {
+  if (hooks.has('run-start') || hooks.has('before-model')) return true;
+  return [...(nodes?.values() ?? [])].some(({ agent }) => agent !== undefined && decidesInput(agent));
 }
 
 /** The first that nothing speaks against; where an explanation is wanted always, one that may be asked at all. */

@@ -66,7 +66,12 @@ export function endRun(held: HeldRuns, live: LiveRun, given: RunOutcome): void {
 /** Of a flow or a plan: what became of its parts. */
 function withNodes({ parts }: HeldRuns, { state }: LiveRun, outcome: RunOutcome): RunOutcome {
   if (parts.conductor === undefined || state === undefined) return outcome;
-  return { ...outcome, nodes: parts.conductor.report(viewOf(state, outcome.messages), outcome) };
+  try {
+    return { ...outcome, nodes: parts.conductor.report(viewOf(state, outcome.messages), outcome) };
+  } catch {
+    // What cannot be said of the parts must not keep anybody waiting for the whole.
+    return outcome;
+  }
 }
 
 function remember(held: HeldRuns, runId: string): void {

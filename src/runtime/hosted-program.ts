@@ -7,11 +7,12 @@ import { resultOf } from './hosted-result.ts';
 import type { HostedRuns } from './hosted-runs.ts';
 import { createLiveRun } from './live-run.ts';
 import type { LiveRun } from './live-run.ts';
+import { withMovedRuns } from './moved-run.ts';
 import { watchRun } from './run-watchers.ts';
 
 /** The one driver as an engine outside carries it: what it comes to is announced, or returned with what it takes to go on. */
 export function createHostedProgram(held: HostedRuns): DurableProgram {
-  return async (durable, input) => {
+  return withMovedRuns(async (durable, input) => {
     const live = takeUp(held, durable.runId);
     try {
       return await carry(held, live, { durable, input: input as unknown as DriveInput }); // What `begin` and `resume` start it with.
@@ -19,7 +20,7 @@ export function createHostedProgram(held: HostedRuns): DurableProgram {
       held.carried.delete(live.runId);
       if (held.runs.get(live.runId) === live) held.runs.delete(live.runId);
     }
-  };
+  });
 }
 
 /** Whoever waits for it in this process hears of it from here on. */
@@ -40,19 +41,23 @@ interface Carrying {
 }
 
 async function carry(held: HostedRuns, live: LiveRun, { durable, input }: Carrying): Promise<Json> {
-  let announcements = 0;
+  let questions = 0;
   let ending: RunOutcome | undefined;
+  // Also what was answered in an earlier life counts: else the next question would have its number, and its answer.
+  const waitFor: Durable['waitFor'] = (signal, options) => {
+    if (signal === 'resume') questions += 1;
+    return durable.waitFor(signal, options);
+  };
   const onOutcome = async (_live: LiveRun, outcome: RunOutcome): Promise<void> => {
     if (outcome.type !== 'suspended') {
       ending = outcome;
       return;
     }
-    announcements += 1;
-    const announced = { seq: durable.generation * maxAnnouncements + announcements, outcome };
+    const announced = { seq: durable.generation * maxQuestions + questions, outcome };
     await durable.announce?.(announced as unknown as Json); // Outcomes are JSON.
     tellEnd(live, outcome);
   };
-  await drive({ parts: held.parts, live, onOutcome }, durable, input);
+  await drive({ parts: held.parts, live, onOutcome }, { ...durable, waitFor }, input);
   const result = resultOf(ending, live.state);
   tellEnd(live, result.outcome);
   return result as unknown as Json; // Outcomes and states are JSON.
@@ -63,4 +68,4 @@ function tellEnd({ watchers }: LiveRun, outcome: RunOutcome): void {
 }
 
 /** Of one generation: each takes a step, and a generation has at most some thousands. */
-const maxAnnouncements = 1_000_000;
+const maxQuestions = 1_000_000;

@@ -1,7 +1,8 @@
 import type { RunOutcome } from '../agent/run-outcome.ts';
 import { onAbort } from '../base/abort.ts';
-import { lazy } from '../base/lazy.ts';
+import { isRecord } from '../base/json.ts';
 import type { Json } from '../base/json.ts';
+import { lazyPromise } from '../base/lazy.ts';
 import { createFailure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import { createAgentEffects } from './agent-effects.ts';
@@ -11,22 +12,28 @@ import type { AgentRuns } from './agent-runs.ts';
 import { tellBackground } from './background.ts';
 import type { CreateEngine, Effect, Engine } from './durable.ts';
 import { awaitOutcome, seqOf } from './hosted-outcome.ts';
+import { hostedFactsOf } from './agent-facts.ts';
 import { createHostedProgram } from './hosted-program.ts';
 import { hostedEnd } from './hosted-result.ts';
 import type { HostedResult } from './hosted-result.ts';
 import { driverVersion } from './held-runs.ts';
+import type { RunSnapshot } from './journal.ts';
 import { createLiveRun, publish } from './live-run.ts';
 import type { LiveRun, Watcher } from './live-run.ts';
+import type { MovedRun } from './moved-run.ts';
 import { placeOf } from './resume-payload.ts';
 import { checkRunOptions, readAnswer, readInput, readMessage } from './run-input.ts';
-import type { ResumeOptions, RunInput, RunOptions } from './run-input.ts';
+import type { ResumeOptions, RunInput, RunOptions, TakeOverOptions } from './run-input.ts';
 import { createEventQueue } from './run-stream.ts';
+import { checkRecord, refused } from './take-over.ts';
 import { createListener } from './run-watchers.ts';
 
 /** The runs of an agent that an engine outside carries: here, or in another process that has made the same agent. */
 export interface HostedRuns {
   readonly parts: AgentParts;
   readonly engine: () => Promise<Engine>;
+  /** Somebody has asked for it. */
+  isOpen: boolean;
   /** Those that this process carries or waits for. */
   readonly runs: Map<string, LiveRun>;
   /** Those that it carries: the engine has handed them to this process. */
@@ -50,15 +57,18 @@ export function createHostedRuns(
     parts,
     runs,
     carried: new Set(),
-    engine: lazy(async () =>
-      createEngine({
+    isOpen: false,
+    engine: lazyPromise(async () => {
+      held.isOpen = true;
+      return createEngine({
         name: parts.name,
         version: driverVersion,
         clock: parts.clock,
         program: createHostedProgram(held),
         effects: gated(effects, parts),
-      }),
-    ),
+        facts: () => hostedFactsOf(parts),
+      });
+    }),
   };
   const effects = createAgentEffects(parts, {
     liveOf: (runId) => runs.get(runId),
@@ -106,10 +116,17 @@ function facesOf(held: HostedRuns): AgentRuns {
     release: async (runId) => {
       throw misuse(`The run "${runId}" is carried by an engine: there is nothing to let go here`);
     },
+    journal: async (runId) => journalOf(await engine(), runId),
+    takeOver: (record, options = {}) => takeOver(held, record, options),
     forget: () => undefined,
     isHosted: true,
     serve: async () => void (await engine()),
-    close: async () => (await engine()).close(),
+    close: async () => {
+      if (!held.isOpen) return;
+      // One that could not be made has nothing to close.
+      const made = await engine().catch(() => undefined);
+      await made?.close();
+    },
   };
 }
 
@@ -217,6 +234,30 @@ async function resume(held: HostedRuns, runId: string, options: ResumeOptions): 
     'announced' in status ? (status.announced as unknown as Announced | undefined) : undefined; // As above.
   const starting = sendAnswer(engine, { runId, payload, announced }).then(() => engine);
   return follow(held, listening, { starting, options, afterSeq: seqOf(announced) });
+}
+
+/** Goes on with a run of another backend: its record is a part of what it begins with here. */
+async function takeOver(held: HostedRuns, given: RunSnapshot, options: TakeOverOptions): Promise<RunOutcome> {
+  checkRunOptions(options, 'takeOver');
+  const record = checkRecord(held.parts, given);
+  const { runId, version, signals } = record;
+  if (isRecord(record.input) && record.input['session'] !== undefined)
+    throw refused(record, 'it belongs to a session, and an agent with an engine has none', bySession);
+  const moved: MovedRun = { type: 'moved', record, movedAtMs: held.parts.clock.wallMs() };
+  const listening = listen(held, runId, { options });
+  const starting = held.engine().then(async (engine) => {
+    await engine.start(moved as unknown as Json, { runId, version }); // A record is JSON.
+    for (const { name, id, payload } of signals) await engine.signal(runId, name, { id, payload });
+    return engine;
+  });
+  return follow(held, listening, { starting, options, afterSeq: -1 });
+}
+
+const bySession = 'Let it end where it is, and begin a new run here with its messages.';
+
+async function journalOf(engine: Engine, runId: string): Promise<RunSnapshot | undefined> {
+  if (engine.journal !== undefined) return engine.journal(runId);
+  throw misuse(`The engine cannot say what is on record of the run "${runId}"`);
 }
 
 interface Announced {

@@ -35,7 +35,7 @@ export interface AgentExtras {
   /** Tools besides the agent's own. */
   readonly tools?: readonly Tool[];
   /** By tool: what its definition cannot say. */
-  readonly facts?: Readonly<Record<string, Pick<ToolFacts, 'retry' | 'isLast'>>>;
+  readonly facts?: Readonly<Record<string, Pick<ToolFacts, 'retry' | 'isLast' | 'isNode'>>>;
 }
 
 /** What an agent passes on to one that works for it. */

@@ -17,7 +17,7 @@ export interface KeeperOptions {
   readonly store: Store;
   readonly agent: string;
   readonly owner: LeaseOwner;
-  readonly facts: AgentFacts;
+  readonly facts: () => AgentFacts;
   readonly clock: Clock;
   /** What is listed of a run that begins. */
   readonly describeStart: (input: unknown) => Pick<RowChange, 'text'>;

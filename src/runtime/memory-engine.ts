@@ -55,6 +55,10 @@ export function createMemoryEngine(options: MemoryEngineOptions): MemoryEngine {
     ),
     cancel: promised((runId: string, reason: string) => cancel(held, runId, reason)),
     status: promised((runId: string) => statusOf(held.runs.get(runId))),
+    journal: promised((runId: string) => {
+      const run = held.runs.get(runId);
+      return run === undefined ? undefined : snapshotOf(run);
+    }),
     close: () => close(held),
     journalOf: (runId) =>
       held.runs.get(runId)?.generation?.entries.filter((entry) => entry !== undefined) ?? [],

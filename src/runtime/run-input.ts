@@ -27,13 +27,18 @@ export interface RunOptions extends Placed {
   readonly onEvent?: (event: RunEvent) => void | Promise<void>;
 }
 
+/** Whoever takes a run over goes to where its record ends; to answer what it asks there is another step. */
+export type TakeOverOptions = Omit<ResumeOptions, 'answer'>;
+
 export interface ResumeOptions extends Omit<RunOptions, 'runId' | 'sessionId'> {
   /** What the person said who was asked. */
   readonly answer?: unknown;
 }
 
+type OptionsOf = 'run' | 'resume' | 'takeOver';
+
 /** Throws a `ConfigError` for options that make no sense, before anything is done. */
-export function checkRunOptions(options: unknown, kind: 'run' | 'resume'): void {
+export function checkRunOptions(options: unknown, kind: OptionsOf): void {
   if (!isRecord(options))
     throw configError(`The options of ${kind}() must be an object, got ${String(options)}`);
   const known = optionNames[kind];
@@ -69,9 +74,10 @@ export function checkRunOptions(options: unknown, kind: 'run' | 'resume'): void 
     throw configError('"onEvent" must be a function');
 }
 
-const optionNames: Readonly<Record<'run' | 'resume', readonly string[]>> = {
+const optionNames: Readonly<Record<OptionsOf, readonly string[]>> = {
   run: ['signal', 'runId', 'sessionId', 'onEvent'],
   resume: ['signal', 'answer', 'onEvent'],
+  takeOver: ['signal', 'onEvent'],
 };
 
 /** The conversation that a run begins with, repaired where providers would refuse it, or why it cannot begin. */

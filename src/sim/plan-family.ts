@@ -46,7 +46,7 @@ interface Scripts {
 type Members = readonly PlannedMember[];
 
 /** What a member is asked in a job of a team. */
-export function writeJob(number: number): string {
+function writeJob(number: number): string {
   return `Do job ${number}.`;
 }
 

@@ -68,7 +68,7 @@ export function replyToPlan({ steps, other }: PlannedPlan, { output, messages }:
 }
 
 /** The one that fails does so whenever it is taken. */
-export function failedIndex(steps: readonly PlannedCall[]): number {
+function failedIndex(steps: readonly PlannedCall[]): number {
   return steps.findIndex(({ failures }) => failures > 0);
 }
 

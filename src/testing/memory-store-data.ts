@@ -4,6 +4,7 @@ import type { FailureDetails } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import { chainStart, hashEvent } from '../model/event-chain.ts';
 import type { RowChange, RunRow, StoredSignal } from '../model/store.ts';
+import { keptText } from '../storage/common/text-addition.ts';
 
 /** What all handles on one memory store share: what would be on the disk. */
 export interface StoreData {
@@ -28,8 +29,8 @@ export interface HeldRun {
   readonly events: HeldEvent[];
   /** Not taken yet, by id, the oldest first. */
   readonly signals: Map<string, HeldSignal>;
-  /** All that ever came. */
-  readonly signalIds: Set<string>;
+  /** All that ever came, in their order. */
+  readonly signalIds: Map<string, Omit<HeldSignal, 'payloadText'>>;
   updatedAtMs: number;
   /** Beside the events, as the head record of a real store: after a loss it says that there was more. */
   headSeq: number;
@@ -70,8 +71,9 @@ export interface HeldSession {
   readonly sessionId: string;
   readonly createdAtMs: number;
   updatedAtMs: number;
-  /** The JSON text of each. */
+  /** The JSON text of each, and when it was added. */
   readonly messages: string[];
+  readonly times: number[];
   readonly runIds: Set<string>;
 }
 
@@ -150,7 +152,7 @@ interface Hashing {
 function rehash({ runId }: HeldRun, { event, seq, previous }: Hashing): string {
   const { atMs, type, bodyText, hash, hashed } = event;
   if (hash !== undefined && hashed?.bodyText === bodyText && hashed.previous === previous) return hash;
-  const made = hashEvent(previous, { runId, seq, atMs, type, bodyText });
+  const made = hashEvent(previous, { runId, seq, atMs, type, bodyText: keptText(bodyText) });
   if (hash === undefined) {
     event.hash = made;
     event.hashed = { bodyText, previous };

@@ -31,7 +31,7 @@ export function createRun(data: StoreData, newRun: NewRun, owner: LeaseOwner): C
     createdAtMs: nowMs,
     events: [],
     signals: new Map(),
-    signalIds: new Set(),
+    signalIds: new Map(),
     updatedAtMs: nowMs,
     headSeq: 0,
     lostHash: undefined,
@@ -114,8 +114,9 @@ export function keepSignal(data: StoreData, runId: string, signal: NewSignal): S
   const { id, name } = signal;
   if (run.signalIds.has(id)) return 'duplicate';
   if (run.signals.size >= maxSignals) return 'full';
-  run.signals.set(id, { id, name, payloadText: JSON.stringify(signal.payload), atMs: data.nowMs() });
-  run.signalIds.add(id);
+  const atMs = data.nowMs();
+  run.signals.set(id, { id, name, payloadText: JSON.stringify(signal.payload), atMs });
+  run.signalIds.set(id, { id, name, atMs });
   return 'added';
 }
 

@@ -1,22 +1,17 @@
-import { hashText } from '../base/hash.ts';
 import type { Message } from '../model/message.ts';
 import type { SessionPage, SessionRow } from '../model/store.ts';
+import { encodeContent } from '../storage/common/stored-text.ts';
 import type { HeldSession, StoreData } from './memory-store-data.ts';
 import { pageOf } from './memory-store-queries.ts';
 
 export function putBlob(data: StoreData, content: string, runId: string): string {
-  const hash = hashContent(content);
+  const { hash } = encodeContent(content);
   const blob = data.blobs.get(hash) ?? { content, runIds: new Set() };
   blob.runIds.add(runId);
   data.blobs.set(hash, blob);
   const ofRun = data.blobsOfRun.get(runId) ?? new Set();
   data.blobsOfRun.set(runId, ofRun.add(hash));
   return hash;
-}
-
-/** Half a surrogate pair has no bytes of its own, and would be taken for another content: its JSON text has. */
-function hashContent(content: string): string {
-  return hashText(/\p{Surrogate}/u.test(content) ? `json\n${JSON.stringify(content)}` : content);
 }
 
 interface SessionAddition {
@@ -33,12 +28,14 @@ export function appendMessages(data: StoreData, { sessionId, messages, runId }: 
     createdAtMs: nowMs,
     updatedAtMs: nowMs,
     messages: [],
+    times: [],
     runIds: new Set(),
   };
   data.sessions.set(sessionId, session);
   if (session.runIds.has(runId)) return;
   session.runIds.add(runId);
   session.messages.push(...texts);
+  session.times.push(...texts.map(() => nowMs));
   session.updatedAtMs = nowMs;
 }
 
@@ -68,10 +65,11 @@ export function trimSession(data: StoreData, sessionId: string, count: number): 
   if (session === undefined) return 0;
   const removed = Math.min(Math.max(0, count), session.messages.length);
   session.messages.length -= removed;
+  session.times.length -= removed;
   session.updatedAtMs = data.nowMs();
   return removed;
 }
 
-function rowOfSession({ sessionId, createdAtMs, updatedAtMs, messages }: HeldSession): SessionRow {
+export function rowOfSession({ sessionId, createdAtMs, updatedAtMs, messages }: HeldSession): SessionRow {
   return { sessionId, createdAtMs, updatedAtMs, messages: messages.length };
 }

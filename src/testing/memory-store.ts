@@ -25,6 +25,7 @@ import {
   readMessages,
   trimSession,
 } from './memory-store-sessions.ts';
+import { readWhole, readWholeSession, restoreRun, restoreSession } from './memory-store-whole.ts';
 
 /** What a memory store is made of. */
 export interface MemoryStoreOptions {
@@ -158,6 +159,8 @@ function createRunVerbs(handle: Handle): RunStore {
     prune: (rule) => tidy(() => pruneRuns(data, rule)),
     remove: (runId) => tidy(() => removeRun(data, runId)),
     acceptHead: (runId) => tidy(() => acceptHead(data, runId)),
+    whole: (runId) => read(runId, () => readWhole(data, runId)),
+    restore: (run) => perform(handle, { verb: 'create', runId: run.row.runId }, () => restoreRun(data, run)),
   };
 }
 
@@ -181,6 +184,8 @@ function createSessionVerbs(handle: Handle): SessionStore {
     list: (query = {}) => read(() => listSessions(data, query)),
     trim: (sessionId, count) => change(() => trimSession(data, sessionId, count)),
     remove: (sessionId) => change(() => data.sessions.delete(sessionId)),
+    whole: (sessionId) => read(() => readWholeSession(data, sessionId)),
+    restore: (session) => change(() => restoreSession(data, session)),
   };
 }
 

@@ -495,6 +495,30 @@ const flaws = {
   'keeps ids as ASCII': named((id) => id.replaceAll(/[^\u0020-\u007f]/g, '?')),
   'trims ids': named((id) => id.trim()),
   'cuts ids': named((id) => id.slice(0, 255)),
+  'forgets the signals that were taken, where a run goes elsewhere': runs((kept) => ({
+    whole: async (runId) => {
+      const whole = await kept.whole(runId);
+      return whole && { ...whole, signals: whole.signals.filter(({ isTaken }) => !isTaken) };
+    },
+  })),
+  'restores a run over the one that is there': runs((kept) => ({
+    restore: async (run) => {
+      await kept.remove(run.row.runId);
+      return kept.restore(run);
+    },
+  })),
+  'restores what does not hold': runs((kept) => ({
+    restore: (run) => kept.restore(run).catch(() => 'restored'),
+  })),
+  'restores a session over the one that is there': sessions((kept) => ({
+    restore: async (session) => {
+      await kept.remove(session.row.sessionId);
+      return kept.restore(session);
+    },
+  })),
+  'forgets who has added to a session, where it goes elsewhere': sessions((kept) => ({
+    restore: (session) => kept.restore({ ...session, runIds: [] }),
+  })),
 } as const satisfies Record<string, Spoil>;
 
 function merged(body: object): Json {

@@ -13,6 +13,7 @@ import { sessionRules } from './store-conformance-sessions.ts';
 import { signalRules } from './store-conformance-signals.ts';
 import { valueRules } from './store-conformance-values.ts';
 import { waitingRules } from './store-conformance-waiting.ts';
+import { wholeRules } from './store-conformance-whole.ts';
 import type { StoreDamage } from './memory-store.ts';
 
 /** A store as the suite sees it. It is fresh: nothing is in it. */
@@ -68,4 +69,5 @@ const rules: readonly StoreRule[] = [
   ...sessionRules,
   ...valueRules,
   ...durabilityRules,
+  ...wholeRules,
 ];

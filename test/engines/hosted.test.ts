@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { systemClock } from '../../src/base/system.ts';
 import { createAgent } from '../../src/runtime/create-agent.ts';
 import type { CreateEngine, Effect } from '../../src/runtime/durable.ts';
@@ -30,10 +31,10 @@ const pay = (paid: string[]) =>
   tool({
     name: 'pay',
     description: 'Pays.',
-    input: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] },
+    input: z.object({ to: z.string() }),
     permission: 'ask',
     execute: ({ to }) => {
-      paid.push(String(to));
+      paid.push(to);
       return 'paid';
     },
   });
@@ -48,6 +49,26 @@ describe('an agent whose runs an engine outside carries', () => {
     const engine: CreateEngine = () => Promise.reject(new Error('connect ECONNREFUSED 127.0.0.1:1'));
     const outcome = await createAgent({ model: scriptedModel([]), engine }).run('Hello');
     expect(outcome.type).not.toBe('completed');
+  });
+
+  it('asks for no engine to close it, and closes none that could not be made', async () => {
+    let asked = 0;
+    const engine: CreateEngine = () => {
+      asked += 1;
+      return Promise.reject(new Error('connect ECONNREFUSED 127.0.0.1:1'));
+    };
+    const agent = createAgent({ model: scriptedModel([]), engine });
+    await agent.close();
+    expect(asked).toBe(0);
+    await expect(agent.serve()).rejects.toThrow('ECONNREFUSED');
+    await expect(agent.close()).resolves.toBeUndefined();
+  });
+
+  it('takes no answer for a run that it takes over', async () => {
+    const agent = createAgent({ model: scriptedModel([]), engine: outside });
+    const options = { answer: true } as object;
+    await expect(agent.takeOver({} as never, options)).rejects.toThrow(/no option "answer" of takeOver/);
+    await expect(agent.takeOver({} as never)).rejects.toThrow(/what journal\(\) of another agent gave/);
   });
 
   it('runs to its end and streams its text', async () => {

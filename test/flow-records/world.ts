@@ -90,6 +90,18 @@ export function failingFlow(world: FlowWorld, second: readonly ScriptStep[]): Ag
   return flow('read >> tell', { name: 'bill', agents, ...world.common() });
 }
 
+/** One node is skipped by its `when`, one fails and may, and one fails for good. */
+export function unevenFlow(world: FlowWorld): Agent<unknown> {
+  const agents = {
+    read: world.agent('reader', ['Five cents are due.']),
+    skipped: world.agent('skipped', []),
+    maybe: world.agent('maybe', [{ failure: 'INVALID_REQUEST' }]),
+    tell: world.agent('writer', [{ failure: 'INVALID_REQUEST' }]),
+  };
+  const nodes = { skipped: { when: () => false }, maybe: { onError: 'skip' } } as const;
+  return flow('read >> (skipped | maybe) >> tell', { name: 'bill', agents, nodes, ...world.common() });
+}
+
 /** Two hops; the second agent asks a person. */
 export function payingHandOff(world: FlowWorld): Agent<unknown> {
   const passOn: ScriptStep = {

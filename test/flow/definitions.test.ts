@@ -2,6 +2,8 @@ import { expect, it } from 'vitest';
 import { parallel, sequence } from '../../src/flow/build-flow.ts';
 import { flow } from '../../src/flow/flow.ts';
 import { handOff } from '../../src/flow/hand-off.ts';
+import { capability } from '../../src/flow/plan/capability.ts';
+import { plan } from '../../src/flow/plan/plan.ts';
 import { team } from '../../src/flow/team.ts';
 import { createAgent } from '../../src/runtime/create-agent.ts';
 import { memoryStore } from '../../src/testing/memory-store.ts';
@@ -24,6 +26,7 @@ const handy = createAgent({
   tools: [plainTool({ name: 'hand_off', execute: () => '' }), plainTool({ name: 'a', execute: () => '' })],
 });
 const agents = { a, b };
+const waits = capability({ name: 'waits', description: 'Waits.', execute: () => undefined });
 
 interface Bad {
   readonly what: string;
@@ -35,7 +38,11 @@ interface Bad {
 const bad: readonly Bad[] = [
   { what: 'an empty flow', make: () => flow('', { agents }), words: /empty|no node/i },
   { what: 'an unknown name', make: () => flow('a >> bb', { agents }), words: /"bb".*did you mean "b"/ },
-  { what: 'a name twice', make: () => flow('a >> a', { agents }), words: /"a"/ },
+  {
+    what: 'a name twice',
+    make: () => flow('a >> a', { agents }),
+    words: /The node "a" stands twice.*give the second one a name of its own in "agents": \{ a, a2: a \}/,
+  },
   { what: 'a missing end', make: () => flow('a >> (b', { agents }), words: /\)/ },
   {
     what: 'a circle',
@@ -106,6 +113,30 @@ const bad: readonly Bad[] = [
     code: 'CONFIG_ERROR',
   },
   {
+    what: 'a policy that only the agents below can have',
+    make: () => flow('a', { agents, name: 'desk', policy: { retry: 'quick' } as object }),
+    words: /There is no option "retry" of "policy" of "desk": known are permissions, inDoubt/,
+    code: 'CONFIG_ERROR',
+  },
+  {
+    what: 'a name that reads as one of an agent below',
+    make: () => flow('a', { agents, name: 'desk/a' }),
+    words: /"name" of the agent must not contain "\/", which stands before the names of agents below/,
+    code: 'CONFIG_ERROR',
+  },
+  {
+    what: 'such a name of an agent',
+    make: () => createAgent({ name: 'desk/a', model: scriptedModel([]) }),
+    words: /"name" of the agent must not contain "\/"/,
+    code: 'CONFIG_ERROR',
+  },
+  {
+    what: 'such a name of a team',
+    make: () => team({ name: 'desk/a', lead: a, agents: { b } }),
+    words: /"name" of team\(\) must be a text without "\/"/,
+    code: 'CONFIG_ERROR',
+  },
+  {
     what: 'a retry that is none',
     make: () => flow('a', { agents, nodes: { a: { retry: 'often' as 'quick' } } }),
     words: /"retry" of the node "a" cannot be used: .*got often/,
@@ -162,6 +193,33 @@ const bad: readonly Bad[] = [
     make: () => team({ lead: a, agents: { b }, members: { c: {} } as never }),
     words: /"c"/,
     code: 'CONFIG_ERROR',
+  },
+  {
+    what: 'a description of a member that is none',
+    make: () => team({ lead: a, agents: { b }, members: { b: { description: 5 } } as never }),
+    words: /"description" of the member "b" must be a text, got number/,
+    code: 'CONFIG_ERROR',
+  },
+  {
+    what: 'a time of a member that is none',
+    make: () => team({ lead: a, agents: { b }, members: { b: { timeoutMs: 0 } } }),
+    words: /"timeoutMs" of the member "b" must be a number above 0, got 0/,
+    code: 'CONFIG_ERROR',
+  },
+  {
+    what: 'bounds of a plan that are none',
+    make: () => plan({ model: scriptedModel([]), capabilities: [waits], bounds: 5 as never }),
+    words: /"bounds" of plan\(\) must be an object: \{ maxSteps: 40 \}/,
+  },
+  {
+    what: 'a bound of a plan that nobody knows',
+    make: () => plan({ model: scriptedModel([]), capabilities: [waits], bounds: { maxStep: 1 } as object }),
+    words: /There is no bound "maxStep" of plan\(\): did you mean "maxSteps"\?/,
+  },
+  {
+    what: 'a flow that is too long',
+    make: () => flow(`${'a >> '.repeat(1001)}a`, { agents }),
+    words: /there are more than 1000 nodes: make several flows of it/,
   },
   {
     what: 'a name of a member that no model may call',

@@ -33,7 +33,7 @@ describe('a function of a node that never comes to an end', () => {
     expect(statusesIn(ended)).toEqual({ a: 'failed', b: 'succeeded' });
     expect(ended.nodes?.[0]?.failure).toMatchObject({
       code: 'TIMEOUT',
-      hint: expect.stringContaining('"input"'),
+      hint: expect.stringContaining('"input"') as string,
     });
     expect(clock.monotonicMs()).toBeLessThan(3000);
   });

@@ -118,7 +118,7 @@ describe('a plan that cannot be carried out', () => {
       bounds: { maxSteps: 1 },
     });
     expectType(await stage.run(made), 'completed');
-    expect(askedIn({ model }, 2)).toContain('at most 1 are allowed in all');
+    expect(askedIn({ model }, 2)).toContain('at most 1 is allowed in all');
     expect(done).toEqual({ read: 1, guess: 0, tell: 0 });
   });
 });

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { PersonRequest } from '../../src/agent/run-outcome.ts';
-import { eventsOf, expectType, watchEverything } from '../agent/scene.ts';
+import { plan } from '../../src/flow/plan/plan.ts';
+import { eventsOf, expectType, watchedModel, watchEverything } from '../agent/scene.ts';
 import { all, askedIn, asks, other, planOf, usual } from './plan-stage.ts';
-import { expectUsage, setStage, statusesIn } from './stage.ts';
+import { expectUsage, runId, setStage, statusesIn } from './stage.ts';
 
 watchEverything();
 
@@ -44,6 +45,23 @@ describe('a plan that must know more', () => {
     expectType(await second.resume(made, { answer: { answer: 'The cellar.' } }), 'completed');
     expect(askedIn({ model }, 0)).toContain('Answer: The cellar.');
     expect(told).toEqual([21]);
+  });
+
+  it('says what has changed since, of those who choose, plan and answer', async () => {
+    const first = setStage();
+    const { made, capabilities } = planOf(first, { script });
+    expectType(await first.run(made), 'suspended');
+    const second = first.die();
+    const model = watchedModel(script.slice(2), { name: 'another' });
+    const changed = plan({ capabilities, extractTask: false, ...second.world, model });
+    expectType(await second.resume(changed, { answer: 'The cellar.' }), 'completed');
+    const events = await second.store.runs.events(runId);
+    const differences = events.find(({ type }) => type === 'changed')?.body;
+    expect(differences).toEqual({
+      differences: ['extract_task', 'classify', 'make_plan', 'respond'].map(
+        (node) => `of the node "${node}": the models were scripted:scripted, now they are scripted:another`,
+      ),
+    });
   });
 
   it('is answered by `onApproval` where there is one', async () => {

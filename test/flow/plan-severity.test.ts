@@ -91,7 +91,7 @@ describe('a step whose failure is retriable', () => {
     expect(done).toEqual({ read: 4, guess: 0, tell: 1 });
     expect(told).toEqual([21]);
     expect(outcome.recoveries).toMatchObject(
-      Array(3).fill({ recovery: 'retry', failure: { code: 'TOOL_EXECUTION_ERROR' } }),
+      Array.from({ length: 3 }, () => ({ recovery: 'retry', failure: { code: 'TOOL_EXECUTION_ERROR' } })),
     );
   });
 

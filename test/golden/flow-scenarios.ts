@@ -5,6 +5,7 @@ import {
   payingFlow,
   payingHandOff,
   payingTeam,
+  unevenFlow,
 } from '../flow-records/world.ts';
 import type { FlowWorld } from '../flow-records/world.ts';
 import type { Lived } from './world.ts';
@@ -50,6 +51,11 @@ async function flowFailed(): Promise<Lived> {
   return lived(world, failingFlow(world, [{ failure: 'INVALID_REQUEST' }]).run('Pay my bill', { runId }));
 }
 
+async function flowUneven(): Promise<Lived> {
+  const world = createFlowWorld();
+  return lived(world, unevenFlow(world).run('Pay my bill', { runId }));
+}
+
 async function handOffOpen(): Promise<Lived> {
   const world = createFlowWorld();
   return lived(world, payingHandOff(world).run('Pay my bill', { runId }));
@@ -78,6 +84,8 @@ export const flowScenarios: readonly Scenario[] = [
   { name: 'flow-cancelled', live: flowCancelled },
   { name: 'flow-failed', live: flowFailed },
   { name: 'flow-failed-then-resumed', live: flowFailedThenResumed },
+  // Recorded when it was noted of a tool that it is a node; those above were recorded before.
+  { name: 'flow-uneven', live: flowUneven },
   { name: 'flow-hand-off-open', live: handOffOpen },
   { name: 'flow-hand-off-answered', live: handOffAnswered },
   { name: 'flow-team-open', live: teamOpen },

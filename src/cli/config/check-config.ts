@@ -7,6 +7,7 @@ import { redact } from '../../base/redact.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
 import { isTool } from '../../model/define-tool.ts';
 import { readBaseURL } from '../../providers/base-url.ts';
+import { isAddress } from '../store-place.ts';
 import { configTable, expectedWords, orList } from './config-table.ts';
 import type { TableRow, ValueKind } from './config-table.ts';
 
@@ -36,8 +37,9 @@ export function checkConfig(config: unknown): readonly ValueProblem[] {
   });
 }
 
-/** Checks one value, wherever it came from. */
-export function checkValue(value: unknown, path: string): readonly ValueProblem[] {
+/** Checks one value that stands in no file. There a database may have its password. */
+export function checkValue(given: unknown, path: string): readonly ValueProblem[] {
+  const value = path === 'store' && typeof given === 'string' && isAddress(given) ? redact(given) : given;
   const [name = '', inner] = path.split('.');
   const row = configTable[name];
   if (row === undefined) return [];
@@ -171,7 +173,7 @@ function checkSecret(text: string, path: string): readonly ValueProblem[] {
   return [
     {
       path,
-      text: `${path} holds what looks like a secret: take it out of the file and set it in the environment, as ANTHROPIC_API_KEY`,
+      text: `${path} holds what looks like a secret: take it out of the file and set it in the environment, as ${path === 'store' ? 'RERAIL_STORE' : 'ANTHROPIC_API_KEY'}`,
     },
   ];
 }

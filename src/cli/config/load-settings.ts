@@ -7,6 +7,7 @@ import { configError } from '../../errors/config-error.ts';
 import type { Tool } from '../../model/tool.ts';
 import type { RetryOption } from '../../resilience/retry-policy.ts';
 import type { CliIo } from '../io.ts';
+import { isAddress } from '../store-place.ts';
 import { quote } from '../usage-error.ts';
 import { chooseModel } from './choose-model.ts';
 import type { ModelChoice } from './choose-model.ts';
@@ -176,9 +177,10 @@ function instructionsOf(merged: Merged): string {
 function pathsOf(merged: Merged, name: string, { home }: CliIo): readonly string[] {
   const [given] = merged.get(name) ?? [];
   if (given === undefined) return [];
-  return asTexts(given.value).map((text) =>
-    text.startsWith('~/') ? path.join(home, text.slice(2)) : path.resolve(given.folder, text),
-  );
+  return asTexts(given.value).map((text) => {
+    if (isAddress(text)) return text;
+    return text.startsWith('~/') ? path.join(home, text.slice(2)) : path.resolve(given.folder, text);
+  });
 }
 
 function limitsOf(merged: Merged): Partial<RunLimits> {

@@ -4,6 +4,7 @@ import { printable } from '../../base/printable.ts';
 import { redact } from '../../base/redact.ts';
 import { boundText } from '../../base/text.ts';
 import { isTool } from '../../model/define-tool.ts';
+import { shownPlace } from '../store-place.ts';
 import type { ModelChoice } from './choose-model.ts';
 import type { GivenValue, Merged } from './given-value.ts';
 import type { SettingOrigin } from './settings.ts';
@@ -69,6 +70,7 @@ function originsAt(path: string, values: readonly [GivenValue, ...GivenValue[]])
 /** What is too long to be shown whole every time, and what is data for a machine. */
 function shortOf(path: string, { value, from }: Pick<GivenValue, 'value' | 'from'>): unknown {
   if (path === 'instructions' && from === 'default') return 'the built-in ones';
+  if (path === 'store' && typeof value === 'string') return shownPlace(value);
   if (path !== 'sandbox' || !isRecord(value)) return value;
   if (typeof value['min'] === 'string') return `at least ${value['min']}`;
   return value['off'] === true || typeof value['off'] === 'string' ? 'off' : 'the strongest that can be had';

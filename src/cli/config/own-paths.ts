@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { readProperty } from '../../errors/classify/safe-read.ts';
 import type { CliIo } from '../io.ts';
+import { isAddress } from '../store-place.ts';
 import { stateFolders } from './state-folders.ts';
 
 /**
@@ -13,13 +14,15 @@ export async function ownPathsInside(
   { io, storeFile }: { readonly io: Pick<CliIo, 'env' | 'home'>; readonly storeFile: string },
 ): Promise<readonly string[]> {
   const { config, state } = stateFolders(io);
-  const own = await Promise.all([config, state, storeFile].map(realest));
+  // A database is no file.
+  const files = isAddress(storeFile) ? [config, state] : [config, state, storeFile];
+  const own = await Promise.all(files.map(realest));
   return own.flatMap((file, index) => {
     const inside = path.relative(workspace, file).split(path.sep).join('/');
     // The workspace is a folder of ours itself.
     if (inside === '') return ['*'];
     if (inside.startsWith('../') || inside === '..' || path.isAbsolute(inside)) return [];
-    const isStore = index === own.length - 1;
+    const isStore = index === 2;
     // The files beside a database have its name and an ending.
     return isStore ? [`${inside}*`] : [inside, `${inside}/**`];
   });

@@ -14,6 +14,7 @@ export interface Settings {
   readonly models: readonly ChosenModel[];
   /** Which model, and why this one: one line for people. */
   readonly modelLine: string;
+  /** The file that runs are kept in, or the address of a database. It may hold a password, and is shown by `shownPlace` only. */
   readonly storeFile: string;
   readonly instructions: string;
   readonly permissions: readonly PermissionRule[];

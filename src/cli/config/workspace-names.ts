@@ -5,6 +5,7 @@ import { visible } from '../../base/printable.ts';
 import { createFailure } from '../../errors/failure.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
 import type { RunRow } from '../../model/store.ts';
+import { isAddress } from '../store-place.ts';
 import { readFileBounded } from './read-file-bounded.ts';
 import type { Settings } from './settings.ts';
 import { writePrivateFile } from './write-private-file.ts';
@@ -46,6 +47,8 @@ export async function noteWorkspace({
   workspace,
   storeFile,
 }: Pick<Settings, 'workspace' | 'storeFile'>): Promise<void> {
+  // Beside a database there is no place for it.
+  if (isAddress(storeFile)) return;
   const names = await readNames(storeFile);
   const name = agentNameOf(workspace);
   if (names.get(name) === workspace) return;
@@ -68,6 +71,7 @@ function namesFile(storeFile: string): string {
 
 /** Only for texts: what cannot be read is not known. */
 async function readNames(storeFile: string): Promise<ReadonlyMap<string, string>> {
+  if (isAddress(storeFile)) return new Map();
   const read = await readFileBounded(namesFile(storeFile), maxBytes);
   if (read.type !== 'read') return new Map();
   const document = parse(new TextDecoder().decode(read.bytes));

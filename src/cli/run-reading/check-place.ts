@@ -3,6 +3,7 @@ import { createFailure } from '../../errors/failure.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
 import type { Given } from '../command-spec.ts';
 import type { CliIo } from '../io.ts';
+import { shownPlace } from '../store-place.ts';
 import { typedSettings } from '../typed-settings.ts';
 import type { AgentSeam } from './agent-seam.ts';
 import { flagText } from './given-text.ts';
@@ -36,7 +37,7 @@ export async function misplaced(
     return value === undefined ? [] : [` --${name} ${shellWord(value)}`];
   });
   const failure = createFailure(code, {
-    message: `${message}; looked in the store "${visible(settings.storeFile)}"`,
+    message: `${message}; looked in the store "${visible(shownPlace(settings.storeFile))}"`,
     hint: `Type: ${io.command} ${verb} ${shellWord(row.runId)}${words.join('')}${typedSettings({ ...flags, workspace: other })}`,
     context,
   });

@@ -1,7 +1,7 @@
 import { stepText } from '../../agent/next-steps.ts';
 import type { PersonRequest } from '../../agent/run-outcome.ts';
 import { printable } from '../../base/printable.ts';
-import { topRunId } from './read-nodes.ts';
+import { topRun, topRunId } from './read-nodes.ts';
 import { latest } from './run-reading.ts';
 import type { RunReading } from './run-reading.ts';
 import { momentText, shellWord } from './run-words.ts';
@@ -98,9 +98,8 @@ export function callText(row: Pick<RunReading['row'], 'runId' | 'agent'>, answer
   return `await agent.resume(${name}${answer === undefined ? '' : `, { answer: ${answer} }`})`;
 }
 
-/** The agent at the top: those below have its name before theirs. */
-function agentText({ agent }: RunReading['row']): string {
-  return JSON.stringify(printable(agent.split('/')[0] ?? agent));
+function agentText(row: RunReading['row']): string {
+  return JSON.stringify(printable(topRun(row).agent));
 }
 
 const lookingVerbs: ReadonlySet<string> = new Set(['show', 'explain', 'why']);

@@ -5,10 +5,10 @@ import type { Given } from '../command-spec.ts';
 import type { CliIo } from '../io.ts';
 import { openExisting } from '../open-store.ts';
 import { settingFlagsOf } from '../shared-options.ts';
+import { placeWord } from '../store-place.ts';
 import { usageError } from '../usage-error.ts';
 import { argumentText } from './given-text.ts';
 import type { FindOptions } from './find-run.ts';
-import { shellWord } from './run-words.ts';
 
 /** A store that is there already, and how to name it on the command line. */
 export interface OpenedStore {
@@ -70,7 +70,10 @@ export function readStoreFlag({ store }: Given['flags']): string | undefined {
   if (store === undefined) return undefined;
   // A value that is an option itself is one that was forgotten.
   if (typeof store === 'string' && store !== '' && !store.startsWith('--')) return store;
-  throw usageError({ message: '--store needs the path of a file', hint: 'Type: --store runs.db' });
+  throw usageError({
+    message: '--store needs the path of a file, or the address of a database',
+    hint: 'Type: --store runs.db',
+  });
 }
 
 /** Does something with the store and closes it, whatever happens. */
@@ -99,5 +102,5 @@ export function readRunArgument(given: Given): string {
 /** How to name the same store again. */
 export function storeFlagOf(flags: Given['flags']): string {
   const named = readStoreFlag(flags);
-  return named === undefined ? '' : ` --store ${shellWord(named)}`;
+  return named === undefined ? '' : ` --store ${placeWord(named)}`;
 }

@@ -144,11 +144,16 @@ export function nodesOf(nodes: NodeMap, { names, isEachOnce, hasEnded }: NodesKn
 
 /** The run at the top, by whose name the ones below it are answered, gone on with and ended. */
 export function topRunId(row: Pick<RunRow, 'runId' | 'agent'>): string {
+  return topRun(row).runId;
+}
+
+/** The same with its agent. */
+export function topRun(row: Pick<RunRow, 'runId' | 'agent'>): Pick<RunRow, 'runId' | 'agent'> {
   let top = { runId: row.runId, agent: row.agent };
   for (;;) {
     // Bounded: every round takes a part of the name away.
     const runId = parentIdOf(top);
-    if (runId === undefined) return top.runId;
+    if (runId === undefined) return top;
     top = { runId, agent: top.agent.slice(0, top.agent.lastIndexOf('/')) };
   }
 }

@@ -278,6 +278,15 @@ describe('a run in plain lines', () => {
     expect(text).toContain(says);
   });
 
+  it.each([
+    ['AUTHENTICATION_ERROR', 'suspended: the key was not accepted; '],
+    ['MODEL_NOT_FOUND', 'suspended: the model cannot be had with this key; '],
+  ] as const)('says of %s what must be mended', (code, says) => {
+    const failure = createFailure(code, { origin: 'model', message: 'no' });
+    const outcome = { ...facts, type: 'suspended', reason: 'credentials', failure } as const;
+    expect(tell([started, finished(outcome)])).toContain(says);
+  });
+
   it('asks nobody where nobody is there, and shows what it would have asked', async () => {
     const { view, out } = plainView();
     const answer = await view.ask(request, new AbortController().signal);

@@ -97,7 +97,9 @@ function suspendedText({
   const asked = request?.type === 'question' ? request.question : request?.why;
   const about = isSaid ? '' : `; ${safeQuote(asked ?? '', 160)}`;
   const why = failure === undefined ? '' : `; ${failureText(failure)}`;
-  return `suspended: ${suspensions[reason]}${from}${about}${why}`;
+  const isNoModel = reason === 'credentials' && failure?.code === 'MODEL_NOT_FOUND';
+  const waits = isNoModel ? 'the model cannot be had with this key' : suspensions[reason];
+  return `suspended: ${waits}${from}${about}${why}`;
 }
 
 function sumLine(outcome: RunOutcome, facts: Told['facts']): Said {

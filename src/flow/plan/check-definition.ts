@@ -1,3 +1,4 @@
+import { isRecord } from '../../base/json.ts';
 import { createFailure } from '../../errors/failure.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
 import { nearestNames } from '../../base/nearest.ts';
@@ -17,16 +18,17 @@ export const defaultPlanLimits: PlanLimits = {
 const maxCapabilities = 200;
 const highestLimit = 1000;
 
-/** Fills in the rest, and throws a `FlowError` that names the first limit that makes no sense. */
+/** Fills in the rest, and throws a `FlowError` that names the first bound that makes no sense. */
 export function resolvePlanLimits(given: Partial<PlanLimits> = {}): PlanLimits {
   const limits: Record<string, number> = { ...defaultPlanLimits };
+  if (!isRecord(given)) throw invalid('"bounds" of plan() must be an object: { maxSteps: 40 }', {});
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) continue;
-    if (!Object.hasOwn(defaultPlanLimits, name)) throw unknownLimit(name);
+    if (!Object.hasOwn(defaultPlanLimits, name)) throw unknownBound(name);
     const least = name === 'maxSteps' ? 1 : 0;
     if (!Number.isSafeInteger(value) || value < least || value > highestLimit) {
       const rule = `a whole number from ${least} to ${highestLimit}`;
-      throw invalid(`"limits.${name}" of a plan must be ${rule}, got ${String(value)}`, { field: name });
+      throw invalid(`"bounds.${name}" of plan() must be ${rule}, got ${String(value)}`, { field: name });
     }
     limits[name] = value;
   }
@@ -40,7 +42,7 @@ export function checkPlanDefinition({ name, capabilities }: PlanDefinition): voi
     throw invalid(`${what}: it has no capability; give it at least one`, { plan: name });
   if (capabilities.length > maxCapabilities) {
     throw invalid(
-      `${what}: it has ${capabilities.length} capabilities, at most ${maxCapabilities} are allowed`,
+      `${what}: it has ${capabilities.length} capabilities, at most ${maxCapabilities} are allowed: leave out some, or make several plans`,
       {
         plan: name,
       },
@@ -89,11 +91,11 @@ function checkRequirements(what: string, capabilities: PlanDefinition['capabilit
   }
 }
 
-function unknownLimit(name: string): RerailError {
+function unknownBound(name: string): RerailError {
   const names = Object.keys(defaultPlanLimits);
   const [nearest] = nearestNames(name, names);
   const advice = nearest === undefined ? `known are ${names.join(', ')}` : `did you mean "${nearest}"?`;
-  return invalid(`There is no limit "${name}" of a plan: ${advice}`, { field: name });
+  return invalid(`There is no bound "${name}" of plan(): ${advice}`, { field: name });
 }
 
 function invalid(message: string, context: Readonly<Record<string, string>>): RerailError {

@@ -103,7 +103,7 @@ describe('checkPlan()', () => {
     {
       why: 'counts',
       steps: ['b', 'c', 'd', 'e'].map((key) => step(key, 'find_city')),
-      problem: '4 steps to do, and 1 are done already; at most 4',
+      problem: '4 steps to do, and 1 is done already; at most 4',
     },
   ])('plans again where a finished step $why', ({ steps, problem }) => {
     expect(checkPlan(steps, done)).toMatchObject({ problem: expect.stringContaining(problem) as string });

@@ -62,8 +62,9 @@ function isSameWork(one: PlanStep, other: PlanStep): boolean {
 }
 
 function tooLong(open: number, { finished, maxSteps }: PlanBounds): string {
-  const done = finished.length === 0 ? '' : `, and ${finished.length} are done already`;
-  return `the plan has ${open} steps to do${done}; at most ${maxSteps} are allowed in all`;
+  const before = finished.length;
+  const done = before === 0 ? '' : `, and ${before} ${before === 1 ? 'is' : 'are'} done already`;
+  return `the plan has ${open} ${open === 1 ? 'step' : 'steps'} to do${done}; at most ${maxSteps} ${maxSteps === 1 ? 'is' : 'are'} allowed in all`;
 }
 
 interface At {

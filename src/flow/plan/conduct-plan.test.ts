@@ -144,12 +144,12 @@ describe('createPlanConductor()', () => {
   it.each([
     {
       limits: { maxSteps: 0 },
-      message: '"limits.maxSteps" of a plan must be a whole number from 1 to 1000, got 0',
+      message: '"bounds.maxSteps" of plan() must be a whole number from 1 to 1000, got 0',
     },
     { limits: { maxReplans: 1.5 }, message: 'got 1.5' },
     {
       limits: { maxReplan: 1 },
-      message: 'There is no limit "maxReplan" of a plan: did you mean "maxReplans"?',
+      message: 'There is no bound "maxReplan" of plan(): did you mean "maxReplans"?',
     },
   ])('refuses limits: $message', ({ limits, message }) => {
     expect(() => resolvePlanLimits(limits)).toThrow(message);

@@ -20,7 +20,7 @@ export function createPlanConductor(definition: PlanDefinition): Conductor {
 }
 
 /** What a plan does next. Pure. */
-export function decidePlan(definition: PlanDefinition, view: ConductorView): ConductorStep {
+function decidePlan(definition: PlanDefinition, view: ConductorView): ConductorStep {
   const state = foldPlan(definition, view);
   for (const { type, failure, resumes, isFinal } of state.ends.values()) {
     // What ended an earlier life of the run is called again.

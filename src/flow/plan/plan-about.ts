@@ -38,7 +38,7 @@ export function aboutOf(
 }
 
 /** Which capability a question of `classify: 'each'` is about. */
-export function subjectOf(input: Json): string | undefined {
+function subjectOf(input: Json): string | undefined {
   const subject = isRecord(input) ? input['subject'] : undefined;
   return typeof subject === 'string' ? subject : undefined;
 }

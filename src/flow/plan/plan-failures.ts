@@ -107,7 +107,7 @@ function times(bound: number): string {
 export function unusableFailure(node: string, problem: string, attempts: number): Failure {
   return createFailure('PLAN_INVALID', {
     origin: 'flow',
-    message: `the answer of "${node}" could not be used, ${attempts} times in a row: ${problem}`,
+    message: `The answer of "${node}" could not be used${attempts === 1 ? '' : `, ${attempts} times in a row`}: ${problem}`,
     context: { node, problem, attempts, limit: 'maxPlanAttempts' },
   });
 }
@@ -117,7 +117,7 @@ export function nothingFits({ name, capabilities }: PlanDefinition, why: string)
   const names = capabilities.map((one) => one.name);
   return createFailure('PLAN_INVALID', {
     origin: 'flow',
-    message: `no capability of "${name}" fits the task (${why.replace(/[.\s]+$/u, '')}); there are ${names.join(', ')}`,
+    message: `No capability of "${name}" fits the task (${why.replace(/[.\s]+$/u, '')}); there are ${names.join(', ')}`,
     hint: 'Ask for something that one of them can do, or give the plan a capability that can.',
     context: { capabilities: names, why },
   });

@@ -170,7 +170,7 @@ function factsOf({ capabilities, limits }: PlanOptions): NonNullable<AgentExtras
     const retry = retryPolicy === undefined ? usual : resolveRetryPolicy(retryPolicy);
     return [name, { retry }] as const;
   });
-  return Object.fromEntries([...nodes, ...own]);
+  return { ...Object.fromEntries(nodes), ...Object.fromEntries(own) };
 }
 
 function nodesOf(definition: PlanDefinition, children: Children): ReadonlyMap<string, Node> {

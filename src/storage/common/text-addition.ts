@@ -51,16 +51,16 @@ export function hashEvents(
   return events.map(({ type, bodyText: whole }, index) => {
     const seq = headSeq + 1 + index;
     const isLong = whole.length > maxBodyCharacters;
-    const bodyText = isLong ? blobMark(whole) : whole;
+    const bodyText = keptText(whole);
     const hash = hashEvent(previous, { runId, seq, atMs, type, bodyText });
     previous = hash;
     return { seq, atMs, type, bodyText, blob: isLong ? whole : undefined, hash };
   });
 }
 
-/** What an event holds instead of a body that is kept apart. No JSON begins so. */
-function blobMark(bodyText: string): string {
-  return `@${encodeContent(bodyText).hash}`;
+/** What an event holds, and what is hashed: its body, or a mark of one that is kept apart. No JSON begins so. */
+export function keptText(bodyText: string): string {
+  return bodyText.length > maxBodyCharacters ? `@${encodeContent(bodyText).hash}` : bodyText;
 }
 
 /** The hash in a mark, if it is one. */

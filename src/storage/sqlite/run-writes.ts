@@ -130,7 +130,8 @@ function changeRow(
 
 const noTexts: RunTexts = { text: '', tools: [] };
 
-const blank = {
+/** A run that nothing is known of yet. */
+export const blank = {
   status: 'running',
   headSeq: 0,
   headHash: chainStart,
@@ -165,7 +166,7 @@ function insertEvents(
   return { headSeq: hashed.length, headHash: hashed.at(-1)?.hash ?? chainStart };
 }
 
-function writeEvents(connection: Connection, runId: string, events: readonly HashedEvent[]): void {
+export function writeEvents(connection: Connection, runId: string, events: readonly HashedEvent[]): void {
   const id = encodeText(runId);
   for (const { seq, atMs, type, bodyText, blob, hash } of events) {
     if (blob !== undefined) keepBlob(connection, blob, runId);

@@ -1,8 +1,10 @@
 import { chainStart, hashEvent } from '../../model/event-chain.ts';
 import type { Message } from '../../model/message.ts';
 import type { SessionPage, SessionRow } from '../../model/store.ts';
+import type { Restored, WholeSession } from '../../model/whole-run.ts';
 import { limitOf, nextOf, placeAt } from '../common/pages.ts';
 import { storageError } from '../common/storage-error.ts';
+import { chainMessages, messageType } from '../common/whole-chain.ts';
 import { checkOf, decodeText, encodeText } from '../common/stored-text.ts';
 import type { SqlRow, SqlValue } from './driver.ts';
 import { change, getRow, getRows } from './held.ts';
@@ -24,21 +26,14 @@ export function appendMessages({ connection, nowMs }: Transaction, addition: Ses
   const { sessionId, texts, runId } = addition;
   const before = findSession(connection, sessionId);
   const key = encodeText(sessionId);
-  const isFirst =
-    change(connection, 'INSERT OR IGNORE INTO session_runs VALUES (?, ?)', [key, encodeText(runId)]) > 0;
+  const isFirst = change(connection, insertRunSql, [key, encodeText(runId)]) > 0;
   if (!isFirst) return;
   let hash = before?.headHash ?? chainStart;
   const first = (before?.messages ?? 0) + 1;
   for (const [index, bodyText] of texts.entries()) {
     const seq = first + index;
     hash = hashEvent(hash, { runId: sessionId, seq, atMs: nowMs, type: messageType, bodyText });
-    change(connection, 'INSERT INTO session_messages VALUES (?, ?, ?, ?, ?)', [
-      key,
-      seq,
-      nowMs,
-      bodyText,
-      hash,
-    ]);
+    change(connection, insertMessageSql, [key, seq, nowMs, bodyText, hash]);
   }
   writeSession(connection, {
     sessionId,
@@ -69,6 +64,44 @@ export function readMessages(connection: Connection, sessionId: string, last: nu
   if (from - 1 + rows.length !== session.messages || hash !== session.headHash)
     throw damagedSession(sessionId, from + rows.length);
   return messages;
+}
+
+/** All that is kept of a session. */
+export function readWholeSession(connection: Connection, sessionId: string): WholeSession | undefined {
+  const session = findSession(connection, sessionId);
+  if (session === undefined) return undefined;
+  const key = [encodeText(sessionId)];
+  const times = getRows(connection, messagesSql, [...key, 1]).map((row) => Number(row['at_ms']));
+  const runs = getRows(
+    connection,
+    'SELECT run_id FROM session_runs WHERE session_id = ? ORDER BY run_id',
+    key,
+  );
+  return {
+    row: toSessionRow(session),
+    messages: readMessages(connection, sessionId, Infinity).map((message, index) => ({
+      atMs: times[index] ?? 0,
+      message,
+    })),
+    runIds: runs.map((row) => decodeText(String(row['run_id']))),
+  };
+}
+
+/** Writes a session as it was elsewhere. */
+export function restoreSession({ connection }: Transaction, whole: WholeSession): Restored {
+  const { row, runIds } = whole;
+  if (findSession(connection, row.sessionId) !== undefined) return 'exists';
+  const key = encodeText(row.sessionId);
+  const messages = chainMessages(whole);
+  for (const { seq, atMs, bodyText, hash } of messages)
+    change(connection, insertMessageSql, [key, seq, atMs, bodyText, hash]);
+  for (const runId of runIds) change(connection, insertRunSql, [key, encodeText(runId)]);
+  writeSession(connection, {
+    ...row,
+    messages: messages.length,
+    headHash: messages.at(-1)?.hash ?? chainStart,
+  });
+  return 'restored';
 }
 
 export function findSession(connection: Connection, sessionId: string): SessionRecord | undefined {
@@ -119,9 +152,10 @@ export function removeSession({ connection }: Transaction, sessionId: string): b
   return change(connection, 'DELETE FROM sessions WHERE session_id = ?', key) > 0;
 }
 
-const messageType = 'message';
 const columns = ['session_id', 'created_at', 'sort_key', 'updated_at', 'messages', 'head_hash'] as const;
 const names = columns.join(', ');
+const insertMessageSql = 'INSERT INTO session_messages VALUES (?, ?, ?, ?, ?)';
+const insertRunSql = 'INSERT OR IGNORE INTO session_runs VALUES (?, ?)';
 const messagesSql =
   'SELECT seq, at_ms, body, hash FROM session_messages WHERE session_id = ? AND seq >= ? ORDER BY seq';
 

@@ -41,7 +41,7 @@ export function findSignals(connection: Connection, runId: string): readonly Sto
 export function takeSignals(connection: Connection, runId: string, ids: readonly string[]): void {
   const run = encodeText(runId);
   for (const id of ids) {
-    const row = getRow(connection, `SELECT ${names} FROM signals WHERE run_id = ? AND id = ?`, [
+    const row = getRow(connection, `SELECT ${signalNames} FROM signals WHERE run_id = ? AND id = ?`, [
       run,
       encodeText(id),
     ]);
@@ -70,9 +70,10 @@ export function readSignal(row: SqlRow): StoredSignal {
 }
 
 const columns = ['run_id', 'place', 'id', 'name', 'payload', 'at_ms', 'is_taken'] as const;
-const names = columns.join(', ');
-const insertSql = `INSERT INTO signals (${names}, row_check) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
-const findSql = `SELECT ${names}, row_check FROM signals WHERE run_id = ? AND is_taken = 0 ORDER BY place LIMIT ${maxSignals}`;
+/** What a query must select to read signals. */
+export const signalNames: string = columns.join(', ');
+export const insertSql = `INSERT INTO signals (${signalNames}, row_check) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
+const findSql = `SELECT ${signalNames}, row_check FROM signals WHERE run_id = ? AND is_taken = 0 ORDER BY place LIMIT ${maxSignals}`;
 const takeSql = `UPDATE signals SET is_taken = 1, payload = 'null', row_check = ? WHERE run_id = ? AND id = ?`;
 const waitingSql = `SELECT
   (SELECT count(*) FROM signals WHERE run_id = ?1 AND is_taken = 0) AS waiting,

@@ -31,11 +31,14 @@ import {
   findSession,
   listSessions,
   readMessages,
+  readWholeSession,
   removeSession,
+  restoreSession,
   toSessionRow,
   trimSession,
 } from './sessions.ts';
 import { findSignals, keepSignal } from './signals.ts';
+import { readWhole, restoreRun } from './whole-runs.ts';
 import { atOnce, enqueue, lookUp, noteHeadsNow, read, scan, settled } from './write-queue.ts';
 
 /** How a database is kept. */
@@ -136,6 +139,7 @@ function createRunVerbs(held: Held): RunStore {
     prune: (rule) => prune(held, rule),
     remove: (runId) => enqueue(held, (transaction) => removeRun(transaction, runId)),
     acceptHead: (runId) => enqueue(held, (transaction) => acceptHead(transaction, runId)),
+    restore: (run) => enqueue(held, (transaction) => restoreRun(transaction, run)),
     ...createRunLooks(held),
   };
 }
@@ -154,7 +158,7 @@ function append(held: Held, lease: Lease, addition: Addition): Promise<void> {
   }
 }
 
-type RunLooks = Pick<RunStore, 'find' | 'events' | 'list' | 'signals' | 'waiting'>;
+type RunLooks = Pick<RunStore, 'find' | 'events' | 'list' | 'signals' | 'waiting' | 'whole'>;
 
 function createRunLooks(held: Held): RunLooks {
   return {
@@ -172,6 +176,11 @@ function createRunLooks(held: Held): RunLooks {
       lookUp(held, (connection) => {
         learnHeads(held);
         return atOnce(connection, () => readEvents(held, connection, { runId, range }));
+      }),
+    whole: (runId) =>
+      lookUp(held, (connection) => {
+        learnHeads(held);
+        return atOnce(connection, () => readWhole(held, connection, runId));
       }),
     list: (query = {}) => scan(held, (connection) => listRuns(connection, query, nowOf(held))),
     signals: (runId) => scan(held, (connection) => findSignals(connection, runId)),
@@ -228,6 +237,9 @@ function createSessionVerbs(held: Held): SessionStore {
     list: (query = {}) => scan(held, (connection) => listSessions(connection, query)),
     trim: (sessionId, count) => enqueue(held, (transaction) => trimSession(transaction, sessionId, count)),
     remove: (sessionId) => enqueue(held, (transaction) => removeSession(transaction, sessionId)),
+    whole: (sessionId) =>
+      lookUp(held, (connection) => atOnce(connection, () => readWholeSession(connection, sessionId))),
+    restore: (session) => enqueue(held, (transaction) => restoreSession(transaction, session)),
   };
 }
 

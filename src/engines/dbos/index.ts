@@ -1,0 +1,2 @@
+export { dbos } from './dbos.ts';
+export type { DbosOptions } from './options.ts';

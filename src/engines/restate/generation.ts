@@ -1,0 +1,207 @@
+import { onAbort } from '../../base/abort.ts';
+import type { Cancel } from '../../base/clock.ts';
+import type { Json } from '../../base/json.ts';
+import { createFailure } from '../../errors/failure.ts';
+import { RerailError } from '../../errors/rerail-error.ts';
+import { cancelledError, programChangedError } from '../../runtime/durable-errors.ts';
+import type { EngineSetup, Signalled } from '../../runtime/durable.ts';
+import type { Difference } from '../../runtime/memory-difference.ts';
+import type { AskedWait } from '../../runtime/memory-generation.ts';
+import { createInbox } from '../../runtime/memory-inbox.ts';
+import type { Inbox } from '../../runtime/memory-inbox.ts';
+import type { CarryMessage, GenerationLimits, ListenMessage, NoteMessage } from './messages.ts';
+import type { Names } from './names.ts';
+import type { ResolvedOptions } from './options.ts';
+import { graceName } from './record.ts';
+import type { RestateContext, RestatePromise, RestateSdk } from './sdk.ts';
+
+/** What all runs of an engine share. */
+export interface Host {
+  readonly sdk: RestateSdk;
+  readonly names: Names;
+  readonly options: ResolvedOptions;
+  readonly setup: EngineSetup;
+}
+
+/** One generation of a run, in one attempt of Restate to carry it. */
+export interface Generation {
+  readonly host: Host;
+  readonly context: RestateContext;
+  readonly runId: string;
+  readonly number: number;
+  readonly limits: GenerationLimits;
+  readonly inbox: Inbox;
+  /** Aborted when the run is cancelled, and when this attempt is over: then another one may be at work. */
+  readonly controller: AbortController;
+  readonly stopListening: Cancel;
+  /** What the journal may answer next. All of them are waited for together, so that their order is that of the journal. */
+  readonly items: Set<Item>;
+  readonly waits: Set<OpenWait>;
+  next: number;
+  /** Notes to the desk so far. */
+  notes: number;
+  journalBytes: number;
+  stop: Stop | undefined;
+  /** Signals that were taken and not yet reported to the desk. */
+  took: string[];
+  /** While somebody is told that the run waits: what is announced then goes with the same note. */
+  isTelling: boolean;
+  announced: { readonly value: Json } | undefined;
+  /** Wakes the pump: there is something new to wait for. */
+  nudge: () => void;
+}
+
+/** Why the program gets no further. */
+export type Stop =
+  | { readonly type: 'cancelled'; readonly error: RerailError }
+  | { readonly type: 'changed'; readonly error: RerailError }
+  | { readonly type: 'full'; readonly error: RerailError }
+  | { readonly type: 'restart'; readonly error: RerailError; readonly state: Json };
+
+/** Something that the journal will answer. */
+export interface Item {
+  readonly promise: RestatePromise<Answered>;
+  readonly settle: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  /** What becomes of it when the run is cancelled: an effect in progress may still tell what came of it. */
+  readonly onCancel: 'reject' | 'grace' | 'keep';
+}
+
+/** Which item the journal has answered, and what with. Emptied when it is taken: the SDK holds it for as long as somebody waits for mail. */
+export interface Answered {
+  item: Item | undefined;
+  value: unknown;
+}
+
+/** A wait for a signal. */
+export interface OpenWait {
+  readonly asked: AskedWait;
+  readonly resolve: (signalled: Signalled) => void;
+  readonly reject: (error: unknown) => void;
+  timer: Item | undefined;
+}
+
+/** Begins a generation. Nothing of it has happened yet, as far as this attempt knows. */
+export function createGeneration(host: Host, context: RestateContext, begun: CarryMessage): Generation {
+  const { runId, generation: number, signals, limits } = begun;
+  const controller = new AbortController();
+  const { attemptCompletedSignal } = context.request();
+  const isOver = (): void =>
+    controller.abort(new DOMException(`This attempt to carry run "${runId}" is over`, 'AbortError'));
+  const history = { signals, signalIds: [], journal: [] };
+  return {
+    host,
+    context,
+    runId,
+    number,
+    limits,
+    inbox: createInbox(Number.MAX_SAFE_INTEGER, history),
+    controller,
+    stopListening: onAbort(attemptCompletedSignal, isOver),
+    items: new Set(),
+    waits: new Set(),
+    next: 0,
+    notes: 0,
+    journalBytes: 0,
+    stop: undefined,
+    took: [],
+    isTelling: false,
+    announced: undefined,
+    nudge: () => undefined,
+  };
+}
+
+/** Waits for an answer of the journal, together with all others. `ask` gives it with the item that it is for. */
+export function addItem(
+  generation: Generation,
+  given: Omit<Item, 'promise'>,
+  ask: (answer: (value: unknown) => Answered) => RestatePromise<Answered>,
+): Item {
+  const answer = (value: unknown): Answered => ({ item, value });
+  const item: Item = { ...given, promise: ask(answer) };
+  generation.items.add(item);
+  generation.nudge();
+  return item;
+}
+
+/** Waits for Restate's own timer. Its name says in the journal what it is for: the step that it belongs to. */
+export function addTimer(generation: Generation, timer: Timer, given: Omit<Item, 'promise'>): Item {
+  const { delayMs, name } = timer;
+  return addItem(generation, given, (answer) => generation.context.sleep(delayMs, name).map(answer));
+}
+
+interface Timer {
+  readonly delayMs: number;
+  readonly name: string;
+}
+
+/** Somebody wished the end: waits end at once, effects in progress get the grace to tell what came of them. */
+export function cancelGeneration(generation: Generation, reason: string): void {
+  if (generation.stop !== undefined) return;
+  const { items, waits, host } = generation;
+  const error = cancelledError(generation.runId, reason);
+  generation.stop = { type: 'cancelled', error };
+  generation.controller.abort(error);
+  rejectWhere(generation, error, ({ onCancel }) => onCancel === 'reject');
+  for (const wait of waits) wait.reject(error);
+  waits.clear();
+  if (![...items].some(({ onCancel }) => onCancel === 'grace')) return;
+  const timer = { delayMs: host.options.limits.cancelGraceMs, name: graceName };
+  const grace = addTimer(generation, timer, {
+    onCancel: 'keep',
+    reject: () => undefined,
+    settle: () => {
+      items.delete(grace);
+      rejectWhere(generation, error, ({ onCancel }) => onCancel === 'grace');
+    },
+  });
+}
+
+/** The program asks for something else than its journal holds. */
+export function stopChanged(generation: Generation, difference: Difference): RerailError {
+  const { runId, number } = generation;
+  return stopAll(generation, 'changed', programChangedError({ runId, generation: number, ...difference }));
+}
+
+/** The journal holds as much as it may. */
+export function stopFull(generation: Generation, what: string): RerailError {
+  const failure = createFailure('HISTORY_LIMIT', {
+    origin: 'durable',
+    message: `Run "${generation.runId}" cannot go on: ${what}. A run leaves its journal behind by \`restart\``,
+    context: { runId: generation.runId, generation: generation.number },
+  });
+  return stopAll(generation, 'full', RerailError.from(failure));
+}
+
+function stopAll(generation: Generation, type: 'changed' | 'full', error: RerailError): RerailError {
+  generation.stop = { type, error };
+  generation.controller.abort(error);
+  rejectWhere(generation, error, () => true);
+  for (const wait of generation.waits) wait.reject(error);
+  generation.waits.clear();
+  return error;
+}
+
+function rejectWhere({ items }: Generation, error: unknown, isMeant: (item: Item) => boolean): void {
+  for (const item of items) {
+    if (!isMeant(item)) continue;
+    items.delete(item);
+    item.reject(error);
+  }
+}
+
+/** Says something to the desk of the run, as a step of the journal that nobody waits for. */
+export function tellDesk(
+  { context, host, runId }: Generation,
+  method: 'listen' | 'note' | 'settle',
+  message: ListenMessage | NoteMessage | object,
+): void {
+  const { names, sdk } = host;
+  context.genericSend({
+    service: names.desk,
+    method,
+    key: runId,
+    parameter: message,
+    inputSerde: sdk.serde.json,
+  });
+}

@@ -1,0 +1,80 @@
+import type { Json } from '../../base/json.ts';
+import type { EffectEnd } from '../../runtime/durable.ts';
+import { showJson } from '../../runtime/json-compare.ts';
+import { describe, whatDiffers } from '../../runtime/memory-difference.ts';
+import type { Difference } from '../../runtime/memory-difference.ts';
+import type { Asked, AskedCall } from '../../runtime/memory-generation.ts';
+
+/**
+ * What one step of Restate's journal holds. Every verb begins with such a step, whatever else it does, so that a program
+ * that has changed finds a record where it stands and not a command of another kind, about which Restate would only say that
+ * the two differ.
+ */
+export type StepRecord =
+  | CallRecord
+  | { readonly type: 'sleep'; readonly delayMs: number }
+  | { readonly type: 'wait'; readonly signal: string; readonly timeoutMs?: number }
+  /** The run was cancelled before the effect began: it was not performed. */
+  | { readonly type: 'left-out' }
+  /** The program had no further verb. */
+  | { readonly type: 'end' };
+
+/** What a step is called in Restate's journal. Restate compares names: all verbs are called alike, for it could only say that two differ. */
+export function stepName(position: number): string {
+  return `#${position}`;
+}
+
+/** The position of a step of this name; undefined where it is none of a verb. */
+export function positionOf(name: string): number | undefined {
+  return /^#\d+$/.test(name) ? Number(name.slice(1)) : undefined;
+}
+
+/** What the timer is called that ends the grace after a cancellation. */
+export const graceName = 'grace';
+
+/** Why a run ends that was cancelled in Restate itself, where nobody can give a reason. */
+export const cancelledInRestate = 'somebody cancelled it in Restate';
+
+/** A call with what came of it. */
+export type CallRecord = EffectEnd & {
+  readonly of: 'call';
+  readonly effect: string;
+  readonly input: Json;
+};
+
+/** Whether a record is one of a call. */
+export function isCall(record: StepRecord): record is CallRecord {
+  return 'of' in record;
+}
+
+/** What differs between a record and the verb that is made now, if anything does. */
+export function recordDiffers(record: StepRecord, asked: Asked): Difference | undefined {
+  const { position } = asked;
+  if (!isCall(record)) {
+    const [recorded, now] = [describeRecord(record), describe(asked)];
+    return recorded === now ? undefined : { position, recorded, asked: now };
+  }
+  const { effect, input } = record;
+  const outcome = { type: 'done', value: null } as const; // Only what was asked is compared.
+  return whatDiffers({ type: 'call', position, effect, input, outcome }, asked);
+}
+
+/** A record in words. */
+export function describeRecord(record: StepRecord): string {
+  if (isCall(record)) return `a call of "${record.effect}" with input ${showJson(record.input)}`;
+  switch (record.type) {
+    case 'sleep':
+      return describe({ ...record, position: 0 });
+    case 'wait':
+      return describe({ timeoutMs: undefined, onWaiting: undefined, ...record, position: 0 });
+    case 'left-out':
+      return 'a call that was left out';
+    default:
+      return 'no further call';
+  }
+}
+
+/** The record of a call. */
+export function callRecord({ effect, input }: AskedCall, end: EffectEnd): CallRecord {
+  return { of: 'call', effect, input, ...end };
+}

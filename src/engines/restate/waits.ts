@@ -1,0 +1,124 @@
+import { assert } from '../../base/assert.ts';
+import type { Signalled } from '../../runtime/durable.ts';
+import type { AskedSleep, AskedWait } from '../../runtime/memory-generation.ts';
+import { addTimer, tellDesk } from './generation.ts';
+import type { Generation, OpenWait } from './generation.ts';
+import type { NoteMessage } from './messages.ts';
+import { stepName } from './record.ts';
+import { recordStep } from './steps.ts';
+
+/** Sleeps by Restate's own timer, which outlives every process. */
+export async function sleep(generation: Generation, asked: AskedSleep): Promise<void> {
+  const { delayMs } = asked;
+  const { runId } = generation;
+  assert(Number.isFinite(delayMs), `Run "${runId}" sleeps for ${delayMs} ms; it must be a finite number`);
+  await recordStep(generation, asked, { type: 'sleep', delayMs });
+  if (delayMs <= 0) return;
+  if (generation.stop !== undefined) throw generation.stop.error;
+  await new Promise<void>((resolve, reject) => {
+    const item = addTimer(
+      generation,
+      { delayMs, name: stepName(asked.position) },
+      {
+        onCancel: 'reject',
+        reject,
+        settle: () => {
+          generation.items.delete(item);
+          resolve();
+        },
+      },
+    );
+  });
+}
+
+/** Waits for somebody outside. */
+export async function waitFor(generation: Generation, asked: AskedWait): Promise<Signalled> {
+  const { signal, timeoutMs } = asked;
+  const { runId } = generation;
+  assert(
+    timeoutMs === undefined || Number.isFinite(timeoutMs),
+    `Run "${runId}" waits for "${signal}" for ${timeoutMs} ms; it must be a finite number`,
+  );
+  await recordStep(generation, asked, {
+    type: 'wait',
+    signal,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  });
+  const arrived = generation.inbox.take(signal);
+  if (arrived !== undefined) {
+    generation.took.push(arrived.id);
+    return { type: 'signalled', id: arrived.id, payload: arrived.payload };
+  }
+  if (generation.stop !== undefined) throw generation.stop.error;
+  return openWait(generation, asked);
+}
+
+/** Gives a signal that has just come to whoever has waited longest for one of this name. */
+export function deliver(generation: Generation, name: string): void {
+  for (const wait of generation.waits) {
+    if (wait.asked.signal !== name) continue;
+    const signal = generation.inbox.take(name);
+    if (signal === undefined) return;
+    generation.took.push(signal.id);
+    endWait(generation, wait, { type: 'signalled', id: signal.id, payload: signal.payload });
+    return;
+  }
+}
+
+/** Says to whoever asks from outside what the run has come to so far. */
+export function announce(generation: Generation, note: Pick<NoteMessage, 'announced'>): void {
+  if (generation.isTelling) generation.announced = { value: note.announced ?? null };
+  else tellNote(generation, note);
+}
+
+function openWait(generation: Generation, asked: AskedWait): Promise<Signalled> {
+  const { waits } = generation;
+  const { timeoutMs } = asked;
+  return new Promise((resolve, reject) => {
+    const wait: OpenWait = { asked, resolve, reject, timer: undefined };
+    if (timeoutMs !== undefined)
+      wait.timer = addTimer(
+        generation,
+        { delayMs: Math.max(0, timeoutMs), name: stepName(asked.position) },
+        { onCancel: 'reject', reject, settle: () => endWait(generation, wait, { type: 'timed-out' }) },
+      );
+    const isFirst = waits.size === 0;
+    waits.add(wait);
+    tellWaiting(generation, asked, isFirst);
+  });
+}
+
+function tellWaiting(generation: Generation, { signal, onWaiting }: AskedWait, isFirst: boolean): void {
+  const announced = gather(generation, onWaiting);
+  tellNote(generation, {
+    ...(isFirst ? { waiting: signal } : {}),
+    ...(announced === undefined ? {} : { announced: announced.value }),
+  });
+}
+
+/** Tells somebody that the run waits, and gives what he announces then. */
+function gather(generation: Generation, onWaiting: (() => void) | undefined): Generation['announced'] {
+  generation.isTelling = true;
+  generation.announced = undefined;
+  try {
+    onWaiting?.();
+  } finally {
+    generation.isTelling = false;
+  }
+  return generation.announced;
+}
+
+function endWait(generation: Generation, wait: OpenWait, signalled: Signalled): void {
+  const { waits, items } = generation;
+  waits.delete(wait);
+  if (wait.timer !== undefined) items.delete(wait.timer);
+  const [first] = waits;
+  tellNote(generation, { waiting: first?.asked.signal ?? null });
+  wait.resolve(signalled);
+}
+
+function tellNote(generation: Generation, note: Pick<NoteMessage, 'waiting' | 'announced'>): void {
+  generation.notes += 1;
+  const message: NoteMessage = { generation: generation.number, seq: generation.notes, ...note };
+  tellDesk(generation, 'note', message);
+}

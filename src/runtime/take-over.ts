@@ -1,0 +1,113 @@
+import type { RunOutcome } from '../agent/run-outcome.ts';
+import { defined } from '../base/defined.ts';
+import { isRecord } from '../base/json.ts';
+import { configError } from '../errors/config-error.ts';
+import { createFailure } from '../errors/failure.ts';
+import { RerailError } from '../errors/rerail-error.ts';
+import type { NewEvent } from '../model/store.ts';
+import { showValue } from '../model/show-value.ts';
+import { factsOfAgent } from './agent-facts.ts';
+import type { AgentParts } from './agent-parts.ts';
+import { joinRun } from './held-runs.ts';
+import type { HeldRuns } from './held-runs.ts';
+import type { RunSnapshot } from './journal.ts';
+import { keepInput } from './kept-input.ts';
+import { createLiveRun } from './live-run.ts';
+import { resumeRun } from './resume-run.ts';
+import { checkRunOptions } from './run-input.ts';
+import type { TakeOverOptions } from './run-input.ts';
+import type { RunKeeper } from './run-keeper.ts';
+import { rowOfStart } from './stored-rows.ts';
+import { toEvent } from './stored-run.ts';
+import { watchRun } from './run-watchers.ts';
+
+/** Goes on with a run that began on another backend, from what is on record of it there. */
+export async function takeOverRun(
+  held: HeldRuns,
+  given: RunSnapshot,
+  options: TakeOverOptions,
+): Promise<RunOutcome> {
+  checkRunOptions(options, 'takeOver');
+  const record = checkRecord(held.parts, given);
+  const { runId } = record;
+  const { runs, keeper, parts, engine } = held;
+  const known = runs.get(runId);
+  if (known !== undefined) {
+    joinRun(held, known, { options });
+    return known.outcome.promise;
+  }
+  if (keeper !== undefined) {
+    await writeRecord(keeper, parts, record);
+    return resumeRun(held, runId, options);
+  }
+  const live = createLiveRun(runId, parts.config.limits.maxConcurrentTools);
+  runs.set(runId, live);
+  watchRun(parts, live, options.onEvent);
+  engine.adopt(record);
+  return live.outcome.promise;
+}
+
+/** All at once, or a crash in the middle would leave a record that has forgotten the end of what was done. */
+async function writeRecord({ store }: RunKeeper, parts: AgentParts, record: RunSnapshot): Promise<void> {
+  const { runId, version, generation, input, journal, cancelReason, signals } = record;
+  const { name, newId, leaseMs } = parts;
+  const cancelled: NewEvent[] =
+    cancelReason === undefined ? [] : [toEvent({ type: 'cancelled', body: { reason: cancelReason } })];
+  const began = {
+    version,
+    generation,
+    facts: factsOfAgent(parts),
+    input: await keepInput(input, runId, store.blobs),
+  };
+  const events = [
+    toEvent({ type: 'began', body: began }),
+    ...journal.map((entry) => toEvent({ type: entry.type, body: entry })),
+    ...cancelled,
+  ];
+  const row = { status: 'running', beginsGeneration: true, ...rowOfStart(input) } as const;
+  const created = await store.runs.create({ runId, agent: name, events, row }, { id: newId(), leaseMs });
+  // One that is there already was taken over before, or is refused when it is resumed.
+  for (const signal of signals) await store.runs.signal(runId, signal);
+  if (created.type === 'created') await store.runs.release(created.lease);
+}
+
+/** A record that this agent can go on with. Throws where it is none. */
+export function checkRecord({ conductor, name }: AgentParts, given: unknown): RunSnapshot {
+  if (!isRecord(given) || typeof given['runId'] !== 'string' || !Array.isArray(given['journal']))
+    throw configError(`takeOver() takes what journal() of another agent gave, got ${showValue(given)}`);
+  const record = given as unknown as RunSnapshot; // Its entries are compared with what the program does.
+  if (conductor !== undefined)
+    throw refused(
+      record,
+      `"${name}" is a flow, a plan or a team, whose runs have others below them`,
+      byCopying,
+    );
+  if (record.end?.type === 'broken') throw RerailError.from(record.end.failure);
+  const { runId, version, generation, input, journal, signals, signalIds, cancelReason } = record;
+  // Its end is found again: by the record alone, if that holds all of it.
+  return defined({ runId, version, generation, input, journal, signals, signalIds, cancelReason });
+}
+
+/** Why a record cannot be gone on with here, and what to do instead. */
+export function refused({ runId }: RunSnapshot, why: string, hint: string): RerailError {
+  const message = `The run "${runId}" cannot be taken over: ${why}`;
+  return RerailError.from(
+    createFailure('INVALID_STATE', { origin: 'agent', message, hint, context: { runId } }),
+  );
+}
+
+const byCopying = 'Copy it with those below it from store to store: `copyRuns(from, to, { remove: true })`.';
+
+/** What is on record of a run of an agent with a store. */
+export async function journalOfRun({ keeper }: HeldRuns, runId: string): Promise<RunSnapshot | undefined> {
+  if (keeper === undefined)
+    throw RerailError.from(
+      createFailure('INVALID_STATE', {
+        origin: 'agent',
+        message: `Nothing is on record of the run "${runId}": the agent has neither a store nor an engine`,
+        hint: 'Make the agent with `store: sqlite(…)`, `store: postgres(…)` or an `engine`.',
+      }),
+    );
+  const row = await keeper.store.runs.find(runId);
+  return row === undefined ? undefined : (await keeper.read(row)).snapshot;
+}

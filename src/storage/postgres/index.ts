@@ -1,0 +1,2 @@
+export { postgres } from './postgres.ts';
+export type { PostgresAddress, PostgresOptions } from './postgres.ts';

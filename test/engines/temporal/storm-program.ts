@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { temporal } from '../../../src/engines/temporal/index.ts';
+import { createAgent, RerailError } from '../../../src/index.ts';
+import type { RunOutcome } from '../../../src/index.ts';
+import { seededRandom } from '../../../src/testing/seeded-random.ts';
+import { answerOf, createClerkModel, createClerkTools, plans, writeTask } from '../../kill/clerk.ts';
+import { openLedger } from '../../kill/ledger.ts';
+import { readGiven, say } from '../../kill/say.ts';
+import type { LifeGiven } from './storm.ts';
+
+// One life of a worker: it goes on with what lives before it have left behind, and begins new runs, until it is killed. The last life
+// begins nothing, sees to everything that ever was, and says what it has come to.
+
+const given = readGiven() as LifeGiven; // Of our own test.
+const random = seededRandom(given.seed);
+const ledger = openLedger(given.ledger, () => undefined);
+const agent = createAgent({
+  name: 'clerk',
+  model: createClerkModel(ledger),
+  tools: createClerkTools(ledger, random),
+  engine: temporal({
+    address: given.address,
+    packagesFrom: given.packages,
+    workflowBundle: { codePath: given.codePath },
+    requestTimeoutMs: 5000,
+    limits: { heartbeatTimeoutMs: 1000, takeoverMs: 500, maxLives: 1000 },
+  }),
+  limits: { timeoutMs: 100_000_000, modelTimeoutMs: 1_000_000, maxToolAttempts: 1000 },
+});
+const concurrency = 3;
+let lastError = '';
+const maxTries = 3000;
+
+await served();
+say({ kind: 'ready' });
+// Each is written down before it is begun, as somebody does who has a list of orders.
+const known = existsSync(given.list) ? readFileSync(given.list, 'utf8').split('\n').filter(Boolean) : [];
+const attending = known.map((line) => {
+  const { runId, task } = JSON.parse(line) as Ordered;
+  return attend(runId, task, () => agent.resume(runId));
+});
+await Promise.all([...attending, ...(given.isLast ? [] : Array.from({ length: concurrency }, beginRuns))]);
+if (given.isLast) await tellEverything();
+say({ kind: 'over' });
+if (given.isLast) await agent.close();
+// It is killed before long.
+else await sleep(600_000);
+
+interface Ordered {
+  readonly runId: string;
+  readonly task: string;
+}
+
+/** The server may be away at the moment. */
+async function served(): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await agent.serve();
+    } catch (error) {
+      if (tries === 50) throw error;
+      await sleep(100);
+    }
+  }
+}
+
+async function beginRuns(_: unknown, lane: number): Promise<void> {
+  for (let number = 1; number <= 40; number += 1) {
+    const runId = `${given.life}-${lane}-${number}`;
+    const task = writeTask(runId, plans[Math.floor(random() * plans.length)] ?? []);
+    appendFileSync(given.list, `${JSON.stringify({ runId, task })}\n`);
+    say({ kind: 'started', runId });
+    await attend(runId, task, () => agent.run(task, { runId }));
+  }
+}
+
+/** Sees to a run until it has ended, as somebody does whose connection breaks now and then. */
+async function attend(runId: string, task: string, first: () => Promise<RunOutcome>): Promise<void> {
+  // The first word may not have arrived.
+  const orElse = (): Promise<RunOutcome> => agent.run(task, { runId });
+  let outcome = await tell(first, orElse);
+  for (let tries = 1; tries < maxTries; tries += 1) {
+    if (outcome?.type === 'completed') return say({ kind: 'outcome', runId, digest: digestOf(outcome) });
+    if (outcome !== undefined && outcome.type !== 'suspended') break;
+    const request = outcome?.request;
+    if (request === undefined) await sleep(100);
+    const options = request === undefined ? {} : { answer: answerOf(ledger, request) };
+    outcome = await tell(() => agent.resume(runId, options), orElse);
+  }
+  say({ kind: 'trouble', runId, what: JSON.stringify(outcome ?? `no outcome: ${lastError}`).slice(0, 2000) });
+}
+
+/** Undefined where nobody could be asked. */
+async function tell(
+  act: () => Promise<RunOutcome>,
+  orElse?: () => Promise<RunOutcome>,
+): Promise<RunOutcome | undefined> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!RerailError.isInstance(error)) throw error;
+    if (error.code === 'NOT_REGISTERED' && orElse !== undefined) return tell(orElse);
+    if (error.failure.origin !== 'durable') throw error;
+    lastError = error.message;
+    return undefined;
+  }
+}
+
+async function tellEverything(): Promise<void> {
+  for (const line of known) {
+    const { runId } = JSON.parse(line) as Ordered;
+    const outcome = await agent.resume(runId);
+    say({ kind: 'final', runId, status: outcome.type, type: outcome.type, digest: digestOf(outcome) });
+  }
+  say({ kind: 'checked', problems: [] });
+}
+
+function digestOf(outcome: RunOutcome): string {
+  return createHash('sha256').update(JSON.stringify(outcome)).digest('hex');
+}
