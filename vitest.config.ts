@@ -1,3 +1,4 @@
+import os from 'node:os';
 import path from 'node:path';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
 
@@ -12,6 +13,8 @@ const config: ViteUserConfig = defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     environment: 'node',
+    // Many tests wait for other processes: on two cores one worker, as it is by default, would leave a core idle.
+    maxWorkers: Math.max(2, os.availableParallelism() - 1),
     // Generous, so that a loaded machine does not turn a slow test into a failing one; a hang still ends.
     testTimeout: 60_000,
     hookTimeout: 120_000,

@@ -35,7 +35,7 @@ const { restate } = /** @type {typeof import('../src/engines/restate/index.ts')}
 const { systemClock } = /** @type {typeof import('../src/base/system.ts')} */ (
   await load('src/base/system.ts')
 );
-const sdk = /** @type {Sdk} */ ((await installRestate()).sdk);
+const sdk = /** @type {Sdk} */ (installRestate().sdk);
 const server = await startRestate();
 /** When the steps of each run began. @type {Map<string, number[]>} */
 const stamps = new Map();

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { startAgain, startExample } from './kill/example.ts';
@@ -51,6 +52,14 @@ describe('the examples', () => {
       const place = name === 'postgres' ? 'test/postgres' : `test/engines/${name}`;
       expect(readFileSync(`${place}/example.test.ts`, 'utf8')).toContain(`examples/${name}`);
     }
+  });
+
+  it('are found by their names, or the names are told', () => {
+    const { status, stderr } = spawnSync(process.execPath, ['scripts/example.mjs', 'restated'], {
+      encoding: 'utf8',
+    });
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/^There is no example "restated"\. There are: .*hello.*restate/);
   });
 
   it('all others have a test here', () => {

@@ -21,7 +21,7 @@ interface Backend {
 
 /** Starts a Restate, or takes the one that is named by the first argument: then this is a worker. */
 export async function startBackend(): Promise<Backend> {
-  const { sdk } = await installRestate();
+  const { sdk } = installRestate();
   const [, , given] = process.argv;
   if (given !== undefined) {
     const addresses = JSON.parse(given) as Addresses; // Of the process that has started this one.

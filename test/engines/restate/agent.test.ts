@@ -44,7 +44,7 @@ function asking(): Engine {
 describe('an agent on Restate', () => {
   it('keeps a question over the death of its process, and pays once', async () => {
     const { ingressUrl, adminUrl } = scene.server;
-    const { sdkPath } = await installRestate();
+    const { sdkPath } = installRestate();
     const given = { ingressUrl, adminUrl, sdkPath, port: await freePort() };
     const first = startLife(payer.file, { ...given, life: 'first' } satisfies PayerGiven);
     await first.until(({ kind }) => kind === 'ready');

@@ -67,7 +67,7 @@ async function open({ program, effects, clock }: EngineSetup, place: Place): Pro
 
 describe('restate() on a real server', () => {
   beforeAll(async () => {
-    held.sdk = (await installRestate()).sdk;
+    held.sdk = installRestate().sdk;
     held.server = await startRestate();
   }, 300_000);
 

@@ -3,7 +3,7 @@ import { startExample } from '../../kill/example.ts';
 import { installRestate } from './install.ts';
 
 it('the example goes on with another worker after a SIGKILL, and does nothing twice', async () => {
-  await installRestate();
+  installRestate();
   const { lines, err, exitCode, left } = await startExample('examples/restate/main.ts');
   expect({ lines, err, exitCode, left }).toEqual({
     lines: [

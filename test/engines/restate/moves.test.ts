@@ -4,7 +4,7 @@ import { installRestate } from './install.ts';
 import { freePort, startRestate } from './server.ts';
 
 describeMoves('restate', async () => {
-  const { sdk } = await installRestate();
+  const { sdk } = installRestate();
   const { ingressUrl, adminUrl, stop } = await startRestate();
   const port = await freePort();
   const limits = { closeWaitMs: 1 };

@@ -27,7 +27,7 @@ export interface Scene {
 
 /** Starts a server, installed on demand. */
 export async function openScene(): Promise<Scene> {
-  const { sdk } = await installRestate();
+  const { sdk } = installRestate();
   const server = await startRestate();
   const { ingressUrl, adminUrl } = server;
   const open: Engine[] = [];

@@ -24,7 +24,7 @@ const maxStartMs = 60_000;
 
 /** Starts a server. It takes about a second. */
 export async function startRestate(): Promise<RestateServer> {
-  const { server } = await installRestate();
+  const { server } = installRestate();
   const folder = mkdtempSync(path.join(os.tmpdir(), 'rerail-restate-'));
   const [ingress, admin, node] = await Promise.all([freePort(), freePort(), freePort()]);
   const urls = { ingressUrl: `http://127.0.0.1:${ingress}`, adminUrl: `http://127.0.0.1:${admin}` };

@@ -55,7 +55,7 @@ const maxTries = 300;
 /** Lets runs be carried by a worker while it and the server are killed again and again, and then lets everything end. */
 export async function playStorm(program: string, options: StormOptions): Promise<Storm> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'rerail-restate-storm-'));
-  const { sdk, sdkPath } = await installRestate();
+  const { sdk, sdkPath } = installRestate();
   const server = await startRestate();
   const { ingressUrl, adminUrl } = server;
   const ledger = path.join(folder, 'ledger.jsonl');
