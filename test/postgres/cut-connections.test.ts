@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Lease, Store } from '../../src/model/store.ts';
 import { postgres } from '../../src/storage/postgres/index.ts';
@@ -25,6 +24,7 @@ afterAll(async () => {
   await server.stop();
 });
 beforeEach(() => {
+  proxy.setDown(false);
   proxy.cut({ when: 'before', sent: 'nothing', times: 0 });
   schemas += 1;
   schema = `cut_${schemas}`;
@@ -149,11 +149,9 @@ describe('a server that cannot be reached any more', () => {
     const lease = await begin(store, 'run');
     await store.runs.append(lease, { events: [note(1)] });
     const addition = { events: [note(2)], row: { turns: 2 } };
-    proxy.cut({ when: 'after', sent: 'rerail-append-row' });
-    const appending = store.runs.append(lease, addition);
-    while ((await eventsBehind()) < 3) await sleep(2);
-    proxy.setDown(true);
-    const failure = await failureOf(appending);
+    proxy.cut({ when: 'after', sent: 'rerail-append-row', staysDown: true });
+    const failure = await failureOf(store.runs.append(lease, addition));
+    expect(await eventsBehind()).toBe(3);
     proxy.setDown(false);
     expect(failure).toMatchObject({ code: 'STORAGE_IO', retryable: true, context: { isInDoubt: true } });
     expect(failure.message).toContain('is not known');

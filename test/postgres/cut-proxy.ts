@@ -33,6 +33,8 @@ export interface CutRule {
   readonly times?: number;
   /** So many such messages get through first, and between two cuts; none unless told. */
   readonly skip?: number;
+  /** At that very moment nobody gets through any more, as after `setDown(true)`. */
+  readonly staysDown?: boolean;
 }
 
 /** Passes everything on to a server until it is told otherwise. */
@@ -136,6 +138,9 @@ function join(held: Held, client: net.Socket): void {
   server.on('data', (chunk) => {
     if (held.isSilent) return;
     if (isDeaf === undefined) client.write(chunk);
-    else if (isDeaf === 'after') end();
+    else if (isDeaf === 'after') {
+      if (held.rule?.staysDown === true) held.isDown = true;
+      end();
+    }
   });
 }
