@@ -1,8 +1,9 @@
 import { isRecord } from '../base/json.ts';
 import type { Json } from '../base/json.ts';
+import { deepFreeze } from '../base/plain-copy.ts';
 import type { Failure } from '../errors/failure.ts';
 import { textOf } from '../model/message.ts';
-import type { Message } from '../model/message.ts';
+import type { Message, ToolCallPart } from '../model/message.ts';
 import type { RecoveryName } from './recovery.ts';
 import type { ToolEnd } from './tool-call.ts';
 
@@ -45,17 +46,18 @@ export interface Rung {
 /** The content of a result in a conducted run. */
 export function writeRecord({ type, content, failure, child, durationMs }: ToolEnd, resumes: number): string {
   const isBrokenOff = type === 'denied' && failure?.code === 'CANCELLED';
-  const record: CallRecord = {
-    status: isBrokenOff ? 'interrupted' : type,
-    // Only a hook gives it in parts.
-    ...(failure === undefined ? { content: typeof content === 'string' ? content : textOf(content) } : {}),
-    ...(failure === undefined ? {} : { failure }),
-    resumes,
-    ...(child === undefined ? {} : { childId: child.runId }),
-    ...(failure === undefined ? {} : { lostMs: durationMs }),
-  };
+  const status = isBrokenOff ? 'interrupted' : type;
+  const childId = child?.runId;
+  // What is undefined is left out of the text.
+  const record: Unwritten<CallRecord> =
+    failure === undefined
+      ? // Only a hook gives it in parts.
+        { status, content: typeof content === 'string' ? content : textOf(content), resumes, childId }
+      : { status, failure, resumes, childId, lostMs: durationMs };
   return JSON.stringify(record);
 }
+
+type Unwritten<Value> = { readonly [Key in keyof Value]: Value[Key] | undefined };
 
 /** The content of the result of a call that was broken off. */
 export function writeInterruption(resumes: number): string {
@@ -63,17 +65,17 @@ export function writeInterruption(resumes: number): string {
 }
 
 /**
- * All calls of a conducted run, the oldest first. For a conversation that went on it is the same list, with what came since: a long
+ * All calls of a conducted run from its first message on that is not its task, the oldest first. For a conversation that went on it is the same list, with what came since: a long
  * run is looked at after each of its steps, and what was read need not be read again.
  */
-export function readCalls(messages: readonly Message[]): readonly RecordedCall[] {
-  const [first] = messages;
+export function readCalls(messages: readonly Message[], from: number): readonly RecordedCall[] {
+  const first = messages[from];
   const last = messages.at(-1);
   if (first === undefined || last === undefined) return [];
   const before = readings.get(first);
   const goesOn =
     before !== undefined && before.count <= messages.length && messages[before.count - 1] === before.last;
-  const reading: Reading = goesOn ? before : { count: 0, rounds: 0, last, calls: [], places: new Map() };
+  const reading: Reading = goesOn ? before : { count: from, rounds: 0, last, calls: [], places: new Map() };
   for (let index = reading.count; index < messages.length; index += 1) {
     const message = messages[index];
     if (message !== undefined) addMessage(reading, message);
@@ -94,37 +96,33 @@ interface Reading {
 
 const readings = new WeakMap<Message, Reading>();
 
-function addMessage(reading: Reading, message: Message): void {
-  const { calls, places } = reading;
-  const { made, ended } = readMessage(message);
-  if (made.length > 0) reading.rounds += 1;
-  for (const call of made) places.set(call.callId, calls.push({ ...call, round: reading.rounds }) - 1);
-  for (const [callId, record] of ended) {
-    const place = places.get(callId);
-    const call = place === undefined ? undefined : calls[place];
-    if (place !== undefined && call !== undefined) calls[place] = { ...call, record };
+function addMessage(reading: Reading, { role, content }: Message): void {
+  if (typeof content === 'string') return;
+  const round = reading.rounds + 1;
+  for (const part of content) {
+    if (part.type === 'tool-call' && role === 'assistant') {
+      reading.rounds = round;
+      addCall(reading, part);
+    } else if (part.type === 'tool-result') addRecord(reading, part.callId, recordOf(part.content));
   }
 }
 
-interface ReadMessage {
-  readonly made: readonly Omit<RecordedCall, 'round'>[];
-  readonly ended: readonly (readonly [string, CallRecord])[];
+function addCall({ calls, places, rounds }: Reading, { callId, name, argumentsText }: ToolCallPart): void {
+  if (lately.text !== argumentsText)
+    lately = { text: argumentsText, input: deepFreeze(JSON.parse(argumentsText) as Json) }; // Written by a conductor.
+  const { input } = lately;
+  places.set(callId, calls.push({ callId, name, input, round: rounds }) - 1);
 }
 
-function readMessage(message: Message): ReadMessage {
-  const made: Omit<RecordedCall, 'round'>[] = [];
-  const ended: (readonly [string, CallRecord])[] = [];
-  const { role, content } = message;
-  for (const part of typeof content === 'string' ? [] : content) {
-    if (role === 'assistant' && part.type === 'tool-call')
-      made.push({ callId: part.callId, name: part.name, input: inputOf(part.argumentsText) });
-    if (part.type === 'tool-result') ended.push([part.callId, recordOf(part.content)]);
-  }
-  return { made, ended };
-}
+/** What was read last: nearly all nodes are given the same. */
+let lately: { readonly text: string; readonly input: Json } = { text: 'null', input: null };
 
-function inputOf(text: string): Json {
-  return JSON.parse(text) as Json; // Written by a conductor.
+function addRecord({ calls, places }: Reading, ended: string, record: CallRecord): void {
+  const place = places.get(ended);
+  const call = place === undefined ? undefined : calls[place];
+  if (place === undefined || call === undefined) return;
+  const { callId, name, input, round } = call;
+  calls[place] = { callId, name, input, round, record };
 }
 
 function recordOf(content: unknown): CallRecord {

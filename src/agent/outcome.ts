@@ -118,7 +118,7 @@ function countCalls(
 ): Pick<CallFacts, 'succeeded' | 'toolFailures'> {
   const succeeded: Record<string, number> = {};
   const toolFailures: Record<string, number> = { ...tallies.toolFailures };
-  for (const { name, input, record } of readCalls(messagesOf(history).slice(taskLength))) {
+  for (const { name, input, record } of readCalls(messagesOf(history), taskLength)) {
     const isNode = nodes.has(name);
     if (isNode && record?.status === 'failed') toolFailures[name] = (own(toolFailures, name) ?? 0) + 1;
     // A flow also writes down what it does not do.

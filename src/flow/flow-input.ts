@@ -5,7 +5,7 @@ import type { Message, UserPart } from '../model/message.ts';
 import type { ConductorView } from '../runtime/conductor.ts';
 import type { RunInput } from '../runtime/run-input.ts';
 import { optionsOf } from './flow-fallbacks.ts';
-import { createContexts, readStates, resultOf, standingOf, taskText } from './flow-results.ts';
+import { createContexts, nodeNamed, readStates, resultOf, standingOf, taskText } from './flow-results.ts';
 import type { FlowParts, Standing } from './flow-results.ts';
 import type { FlowResult } from './flow-types.ts';
 
@@ -26,7 +26,7 @@ export function inputOfNode(
 ): RunInput | Promise<RunInput> {
   const own = inputFunctionOf(parts, name);
   if (own !== undefined) return own(createContexts(parts, view)(name));
-  const before = parts.graph.nodes.find((node) => node.name === name)?.before ?? [];
+  const before = nodeNamed(parts, name)?.before ?? [];
   if (before.length === 0) return view.task;
   const states = readStates(view);
   const results = before.map((each) => ({ name: each, ...standingOf(parts.options, states, each) }));
@@ -39,7 +39,7 @@ export function inputOfNode(
 function inputFunctionOf({ graph, options }: FlowParts, name: string): NonNullable<FlowInput> | undefined {
   const own = optionsOf(options, name)?.input;
   if (own !== undefined) return own;
-  const [replaced] = graph.nodes.find((node) => node.name === name)?.isFallbackOf ?? [];
+  const [replaced] = nodeNamed({ graph }, name)?.isFallbackOf ?? [];
   return replaced === undefined ? undefined : inputFunctionOf({ graph, options }, replaced);
 }
 

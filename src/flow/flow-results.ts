@@ -15,6 +15,18 @@ export interface FlowParts {
   readonly options: Readonly<Record<string, NodeOptions>>;
 }
 
+const indexes = new WeakMap<FlowGraph, ReadonlyMap<string, FlowGraph['nodes'][number]>>();
+
+/** A node by its name, however many there are. */
+export function nodeNamed(
+  { graph }: Pick<FlowParts, 'graph'>,
+  name: string,
+): FlowGraph['nodes'][number] | undefined {
+  const index = indexes.get(graph) ?? new Map(graph.nodes.map((node) => [node.name, node]));
+  indexes.set(graph, index);
+  return index.get(name);
+}
+
 /** What has become of a node so far. */
 export type NodeState =
   /** Not called, or to be called again. */

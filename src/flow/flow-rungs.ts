@@ -11,8 +11,11 @@ import type { FlowParts } from './flow-results.ts';
  */
 export function withRungs(parts: FlowParts, view: ConductorView, step: ConductorStep): ConductorStep {
   if (step.type !== 'call' && step.type !== 'answer') return step;
+  const states = readStates(view);
+  const failed = latestCalls(view).filter(({ name }) => states.get(name)?.type === 'failed');
+  if (failed.length === 0) return step;
   const again = new Set(step.type === 'call' ? step.calls.map(({ name }) => name) : []);
-  const rungs = latestCalls(view)
+  const rungs = failed
     .filter(({ name }) => !again.has(name))
     .flatMap(({ name }) => rungsOf(parts, view, name));
   return rungs.length === 0 ? step : { ...step, rungs };

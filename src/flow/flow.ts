@@ -133,7 +133,7 @@ function extrasOf(
 function flowNode(parts: FlowParts, children: Children, name: string): Node {
   return {
     agent: children.partsOf(name),
-    perform: async (call) => {
+    perform: (call) => {
       const input = call.input as unknown as FlowNodeInput; // Written by the conductor.
       if (input.do === 'skip') return { type: 'ok', content: '{"text":""}' };
       if (input.do === 'refuse') return { type: 'failed', failure: input.failure };

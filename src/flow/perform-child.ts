@@ -8,6 +8,7 @@ import type { Failure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import type { AgentRuns } from '../runtime/agent-runs.ts';
 import { runWithin } from '../runtime/bounded-work.ts';
+import type { WorkEnd } from '../runtime/bounded-work.ts';
 import { childPlace } from '../runtime/child-place.ts';
 import type { ChildPlace } from '../runtime/child-place.ts';
 import { isCancelled } from '../runtime/durable-errors.ts';
@@ -54,7 +55,11 @@ const hashLength = 24;
  */
 export async function performChild(call: NodeCall, child: Child): Promise<NodeEnd> {
   try {
-    return await performLives(call, child);
+    const end = await carry(call, child);
+    if (end.type === 'refused') return { type: 'failed', failure: end.failure };
+    const { outcome } = end;
+    if (outcome.type !== 'stopped' || !child.mayBeginAfresh) return endOf(child, outcome);
+    return await performAfresh(call, child, outcome);
   } catch (error) {
     const failure = call.signal.aborted ? undefined : passingFailure(error);
     if (failure === undefined) throw error;
@@ -70,11 +75,12 @@ function passingFailure(error: unknown): Failure | undefined {
   return failure.origin === 'storage' && severityOf(failure) !== 'fatal' ? failure : undefined;
 }
 
-async function performLives(call: NodeCall, child: Child): Promise<NodeEnd> {
-  const end = await carry(call, child);
-  if (end.type === 'refused') return { type: 'failed', failure: end.failure };
-  const { outcome } = end;
-  if (outcome.type !== 'stopped' || !child.mayBeginAfresh) return endOf(child, outcome);
+/** What was stopped is over; a second life of it begins where nothing would be done twice. */
+async function performAfresh(
+  call: NodeCall,
+  child: Child,
+  outcome: Extract<RunOutcome, { type: 'stopped' }>,
+): Promise<NodeEnd> {
   const reason = whyNotAfresh(child.runs.parts, outcome);
   if (reason !== undefined) return endOf(child, outcome, reason);
   const fresh: Child = { ...child, runId: nextLifeOf(child.runId) };
@@ -95,20 +101,24 @@ type Carried =
 
 async function carry(call: NodeCall, child: Child): Promise<Carried> {
   const { runs, runId } = child;
-  const isKnown = await runs.knows(runId);
+  // Each wait costs a promise, and most of this is known at once.
+  const knowing = runs.knows(runId);
+  const isKnown = typeof knowing === 'boolean' ? knowing : await knowing;
   const tooMany = isKnown ? undefined : checkFamily(call);
   if (tooMany !== undefined) return { type: 'refused', failure: tooMany };
   if (!isKnown) {
     call.family.runs += 1;
     call.onForgotten(() => runs.forget(runId));
   }
-  const input = isKnown ? 'The run has begun' : await inputIn(call, child);
+  const asking = isKnown ? 'The run has begun' : inputIn(call, child);
+  const input = asking instanceof Promise ? await asking : asking;
   const wish = obey(call, child);
   try {
     const tell = teller(call, runId, isKnown);
     const join = (): Promise<RunOutcome> =>
       runs.run(input, { runId, ...optionsOf(call, child, { signal: wish.signal, tell }) });
-    const begun = await outwait(call, await join(), join);
+    const found = await join();
+    const begun = found.type === 'suspended' ? await outwait(call, found, join) : found;
     // As nearly all do.
     if (begun.type === 'completed') return { type: 'came-to', outcome: begun };
     const options = optionsOf(call, child, { signal: wish.signal, tell, begun });
@@ -119,10 +129,15 @@ async function carry(call: NodeCall, child: Child): Promise<Carried> {
 }
 
 /** A function of the caller may say it: one that never comes to an end must not hold the node. */
-async function inputIn({ parts, signal, leftMs }: NodeCall, { input, runId }: Child): Promise<RunInput> {
+function inputIn(call: NodeCall, child: Child): RunInput | Promise<RunInput> {
+  const { parts, signal, leftMs } = call;
   const nothing = (): undefined => undefined;
   const limits = { clock: parts.clock, signal, timeoutMs: leftMs, onInterrupt: nothing, onLate: nothing };
-  const end = await runWithin(input, limits);
+  const end = runWithin(child.input, limits);
+  return end instanceof Promise ? end.then((late) => givenIn(late, call, child)) : givenIn(end, call, child);
+}
+
+function givenIn(end: WorkEnd<RunInput>, { signal, leftMs }: NodeCall, { runId }: Child): RunInput {
   if (end.type === 'returned') return end.value;
   if (end.type === 'threw') throw end.thrown;
   if (end.type === 'aborted') throw signal.reason;

@@ -6,6 +6,7 @@ import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import type { Message, UserPart } from '../model/message.ts';
+import type { Store } from '../model/store.ts';
 import { createAgentEffects } from './agent-effects.ts';
 import type { AgentSeams } from './agent-options.ts';
 import type { AgentParts } from './agent-parts.ts';
@@ -34,6 +35,7 @@ import type { LiveRun } from './live-run.ts';
 import { createMemoryEngine } from './memory-engine.ts';
 import { noteOutcome } from './note-outcome.ts';
 import { cancelRun } from './cancel-run.ts';
+import { promised } from './promised.ts';
 import { beginAgain, loadRun, resumeRun } from './resume-run.ts';
 import { startRun } from './start-run.ts';
 import { checkRunOptions, readInput, readMessage } from './run-input.ts';
@@ -59,7 +61,7 @@ export interface AgentRuns {
   readonly journal: (runId: string) => Promise<RunSnapshot | undefined>;
   readonly takeOver: (record: RunSnapshot, options?: TakeOverOptions) => Promise<RunOutcome>;
   /** Whether there is a run of that name, here or on record. */
-  readonly knows: (runId: string) => Promise<boolean>;
+  readonly knows: (runId: string) => boolean | Promise<boolean>;
   /** What the agent is made of. */
   readonly parts: AgentParts;
   /** Does not keep a run that has ended any longer. */
@@ -118,8 +120,10 @@ function facesOf(held: HeldRuns): AgentRuns {
   return {
     name: parts.name,
     parts,
-    knows: async (runId) => runs.has(runId) || (await keeper?.store.runs.find(runId)) !== undefined,
-    run: async (input, options = {}) => begin(held, input, { options }).outcome.promise,
+    knows: (runId) => runs.has(runId) || (keeper !== undefined && isOnRecord(keeper.store, runId)),
+    run: promised(
+      (input: RunInput, options: RunOptions = {}) => begin(held, input, { options }).outcome.promise,
+    ),
     stream: (input, options = {}) => streamRun(held, input, options),
     resume: (runId, options = {}) => resumeRun(held, runId, options),
     cancel: (runId, reason = 'cancelled by the caller') => cancel(runId, reason),
@@ -132,6 +136,10 @@ function facesOf(held: HeldRuns): AgentRuns {
     serve: async () => undefined,
     close: () => closeRuns(held),
   };
+}
+
+async function isOnRecord({ runs }: Store, runId: string): Promise<boolean> {
+  return (await runs.find(runId)) !== undefined;
 }
 
 function tellHookFailed(

@@ -1,40 +1,53 @@
 import { readCalls } from '../agent/conducted.ts';
 import type { Answer, MachineEvent } from '../agent/event.ts';
 import { messagesOf } from '../agent/history.ts';
-import type { RunState } from '../agent/state.ts';
+import type { ReadyCall, RunState } from '../agent/state.ts';
 import { spentLimit } from '../agent/turn.ts';
 import { assert, unreachable } from '../base/assert.ts';
 import type { Json } from '../base/json.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
 import type { AssistantPart, Message, ToolCallPart } from '../model/message.ts';
+import type { PartialResult } from '../model/model.ts';
+import type { Tool } from '../model/tool.ts';
 import type { AgentParts } from './agent-parts.ts';
 import { runWithin } from './bounded-work.ts';
-import type { ConductorStep, ConductorView } from './conductor.ts';
+import type { ConductorCall, ConductorStep, ConductorView } from './conductor.ts';
 import type { EffectContext, EffectEnd } from './durable.ts';
 import { publish } from './live-run.ts';
 import type { LiveRun } from './live-run.ts';
 import { readAnswer } from './model-effect.ts';
 
-/** Asks the conductor what comes next. The answer takes the place of a model's, and stands in the journal like one. */
-export async function performConductEffect(
+/**
+ * Asks the conductor what comes next. The answer takes the place of a model's, and stands in the journal like one. A promise only
+ * where functions of the caller take part: each costs as much as the decision.
+ */
+export function performConductEffect(
   parts: AgentParts,
   live: LiveRun,
   { signal }: EffectContext,
-): Promise<EffectEnd> {
+): EffectEnd | Promise<EffectEnd> {
   const state = live.state as RunState; // Only a run that has begun asks what to do.
-  try {
-    const deciding = decide(parts, state, signal);
-    const step = deciding instanceof Promise ? await deciding : deciding;
-    if (signal.aborted) throw signal.reason;
-    if (step === 'too-late') return done(overdue(state));
-    const stopped = spentBefore(state, step);
-    if (stopped !== undefined) return done(stopped);
-    const event = eventOf(parts, live, step);
-    return done(event instanceof Promise ? await event : event);
-  } catch (error) {
+  const broken = (error: unknown): EffectEnd => {
     if (signal.aborted) throw error;
     return done({ type: 'broken', failure: classifyFailure(error, 'flow') });
+  };
+  try {
+    const deciding = decide(parts, state, signal);
+    const event =
+      deciding instanceof Promise
+        ? deciding.then((step) => {
+            if (signal.aborted) throw signal.reason;
+            return step === 'too-late' ? overdue(state) : follow(parts, live, step);
+          })
+        : follow(parts, live, deciding);
+    return event instanceof Promise ? event.then(done, broken) : done(event);
+  } catch (error) {
+    return broken(error);
   }
+}
+
+function follow(parts: AgentParts, live: LiveRun, step: ConductorStep): MachineEvent | Promise<MachineEvent> {
+  return spentBefore(live.state as RunState, step) ?? eventOf(parts, live, step); // See above.
 }
 
 /** Functions of the caller take part in it: one that never comes to an end must not hold the run. */
@@ -97,7 +110,7 @@ export function viewOf(
   return {
     runId,
     task: messages.slice(0, taskLength),
-    calls: readCalls(messages.slice(taskLength)),
+    calls: readCalls(messages, taskLength),
     resumes,
   };
 }
@@ -152,14 +165,36 @@ function callsOf(
   }));
   if (toolCalls.length === 0) throw nothingToDo(live.runId);
   const content: readonly AssistantPart[] = toolCalls;
+  const result = { content, text: '', toolCalls, usage: {} };
   // The rules are for tools: a node is a run, whose own calls are held to them; a step of a plan is a call itself.
   const areNodes = calls.every(({ name }) => parts.nodes?.has(name) === true);
-  return readAnswer(areNodes ? withoutRules(parts) : parts, live, {
-    content,
-    text: '',
-    toolCalls,
-    usage: {},
-  });
+  return areNodes ? nodeCalls(parts, live, { result, calls }) : readAnswer(parts, live, result);
+}
+
+interface NodeCalls {
+  readonly result: PartialResult;
+  readonly calls: readonly ConductorCall[];
+}
+
+/** What a call of a node with the very same input came to, but for its id: a flow asks most of its nodes the same, at every run. */
+const preparedBefore = new WeakMap<Tool, { readonly input: Json; readonly ready: ReadyCall }>();
+
+function nodeCalls(parts: AgentParts, live: LiveRun, { result, calls }: NodeCalls): Answer | Promise<Answer> {
+  const { registry } = parts;
+  const [only] = calls;
+  const tool = only === undefined || calls.length > 1 ? undefined : registry.get(only.name);
+  const known = tool === undefined ? undefined : preparedBefore.get(tool);
+  const { withdrawn } = live.state as RunState; // See above.
+  if (known !== undefined && known.input === only?.input && !Object.hasOwn(withdrawn, only.name)) {
+    const callId = result.toolCalls[0]?.callId ?? '';
+    // Not by spreading, for which engines take several times as long.
+    return Object.assign(result, { prepared: [Object.assign({}, known.ready, { callId })] });
+  }
+  const answer = readAnswer(withoutRules(parts), live, result);
+  const prepared = answer instanceof Promise ? undefined : answer.prepared?.[0];
+  if (tool !== undefined && only !== undefined && prepared?.type === 'ready')
+    preparedBefore.set(tool, { input: only.input, ready: prepared });
+  return answer;
 }
 
 /** The same parts each time: a copy of them is dear. */

@@ -1,7 +1,7 @@
 import type { RunState } from '../agent/state.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
-import { emptyLedger, subtractLedgers } from '../resilience/ledger.ts';
+import { subtractLedgers } from '../resilience/ledger.ts';
 import type { Ledger } from '../resilience/ledger.ts';
 import type { Family } from './family.ts';
 import { countRun, familyLimit } from './family.ts';
@@ -10,8 +10,8 @@ import type { LiveRun } from './live-run.ts';
 /** Whether the run and its relatives have used up together what the first of them may. */
 export function overspentBy({ runId, state }: LiveRun, family: Family): Failure | undefined {
   const begun = state as RunState; // Only a run that has begun asks a model.
-  countBefore(family, begun);
-  countRun(family, runId, ownLedger(begun));
+  if (family.known.has(runId)) countRun(family, runId, ownLedger(begun));
+  else countBefore(family, begun);
   const limit = familyLimit(family);
   if (limit === undefined) return undefined;
   const bound = family.limits[limit] ?? 0;
@@ -27,8 +27,10 @@ export function overspentBy({ runId, state }: LiveRun, family: Family): Failure 
 export function countBefore(family: Family, state: RunState): void {
   if (family.known.has(state.runId)) return;
   family.known.add(state.runId);
-  const { runId, children = {}, below = emptyLedger } = state;
+  const { runId, children = {}, below } = state;
   countRun(family, runId, ownLedger(state));
+  // Nothing has run below it.
+  if (below === undefined) return;
   let over = below;
   for (const [childId, used] of Object.entries(children)) {
     over = subtractLedgers(over, used);

@@ -34,12 +34,20 @@ export async function performNodeEffect(
   const { signal } = context;
   const startMs = parts.clock.monotonicMs();
   live.slots ??= createSlots(live.maxConcurrentTools);
-  const leave = await live.slots.enter({ signal });
+  const entering = live.slots.enter({ signal });
+  const leave = entering instanceof Promise ? await entering : entering;
   try {
     const { callId, name } = call;
     const { turn, attempt } = input;
     publish(live, { type: 'tool-started', turn, callId, name, input: call.input, attempt });
-    const ended = await perform(parts, live, effect);
+    let ended: NodeEnd;
+    // Awaited here and not in a function of its own, which would cost a promise more.
+    try {
+      ended = await perform(parts, live, effect);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      ended = { type: 'failed', failure: classifyFailure(error, 'flow') };
+    }
     const tookMs = parts.clock.monotonicMs() - startMs;
     const end = endOf(effect, ended, Math.round(tookMs));
     if (end.type !== 'waiting') publish(live, { type: 'tool-finished', turn, attempt, end, callId, name });
@@ -50,38 +58,33 @@ export async function performNodeEffect(
   }
 }
 
-async function perform(
+function perform(
   parts: AgentParts,
   live: LiveRun,
   { node, call, tool, input, context }: NodeEffect,
-): Promise<NodeEnd> {
+): NodeEnd | Promise<NodeEnd> {
   const state = live.state as RunState; // Only a run that has begun calls anything.
   const { limits } = state.config;
   live.family ??= createFamily(limits);
   countBefore(live.family, state);
   const runLeftMs = Math.max(1, limits.timeoutMs - state.elapsedMs);
-  try {
-    return await node.perform({
-      parts,
-      state,
-      callId: call.callId,
-      input: call.input,
-      attempt: input.attempt,
-      answer: answerAt(state, input.index),
-      signal: context.signal,
-      leftMs: Math.min(tool.timeoutMs, runLeftMs),
-      family: live.family,
-      depth: live.depth,
-      onForgotten: (forget) => void (live.below ??= []).push(forget),
-      tell:
-        live.watchers.size === 0
-          ? undefined
-          : (runId, event) => publish(live, { type: 'child-event', node: call.name, runId, event }),
-    });
-  } catch (error) {
-    if (context.signal.aborted) throw error;
-    return { type: 'failed', failure: classifyFailure(error, 'flow') };
-  }
+  return node.perform({
+    parts,
+    state,
+    callId: call.callId,
+    input: call.input,
+    attempt: input.attempt,
+    answer: answerAt(state, input.index),
+    signal: context.signal,
+    leftMs: Math.min(tool.timeoutMs, runLeftMs),
+    family: live.family,
+    depth: live.depth,
+    onForgotten: (forget) => void (live.below ??= []).push(forget),
+    tell:
+      live.watchers.size === 0
+        ? undefined
+        : (runId, event) => publish(live, { type: 'child-event', node: call.name, runId, event }),
+  });
 }
 
 function answerAt({ phase }: RunState, index: number): CallAnswer | undefined {

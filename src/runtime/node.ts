@@ -11,7 +11,7 @@ export interface Node {
   /** Who does the work, where it is an agent: so that a change of it is seen when a run is taken up again. */
   readonly agent?: AgentParts;
   /** Carries it to an end, or to where it waits. Called again after a crash, a retry and an answer: never does twice what it has done. Never rejects. */
-  readonly perform: (call: NodeCall) => Promise<NodeEnd>;
+  readonly perform: (call: NodeCall) => NodeEnd | Promise<NodeEnd>;
   /** The run will not go on: what waits for it waits in vain. */
   readonly cancel?: (call: LeftCall) => Promise<void>;
 }
