@@ -66,9 +66,10 @@ function decide(held: Held, view: ConductorView): ConductorStep | Promise<Conduc
   const states = readStates(view);
   const last = front.length > 0 ? [] : held.graph.last;
   const ends = last.map((name) => [name, standingOf(held.options, states, name)] as const);
-  const standings = [...front.map(({ standing }) => standing), ...ends.map(([, standing]) => standing)];
+  const due: string[] = [];
+  for (const { standing } of front) if (isDue(held, view, standing)) due.push(standing.by);
   // A last node that was settled without a result may have been called again, and broken off.
-  const due = standings.filter((standing) => isDue(held, view, standing)).map(({ by }) => by);
+  for (const [, standing] of ends) if (isDue(held, view, standing)) due.push(standing.by);
   if (due.length > 0) return callDue(held, view, { due: due.slice(0, maxCallsPerStep), states });
   const [running] = front;
   assert(

@@ -1,6 +1,6 @@
 import type { RunEvent } from '../agent/run-event.ts';
 import type { RunOutcome } from '../agent/run-outcome.ts';
-import { onAbort, wait } from '../base/abort.ts';
+import { createAborter, onAbort, wait } from '../base/abort.ts';
 import { duration } from '../base/duration.ts';
 import { hashText } from '../base/hash.ts';
 import { createFailure, severityOf } from '../errors/failure.ts';
@@ -176,14 +176,14 @@ interface Wish {
 function obey({ signal }: NodeCall, { runs, runId }: Child): Wish {
   // Without a store there is nothing to take up: to be let go is to be cancelled.
   if (runs.parts.store === undefined) return { signal, stopListening: () => undefined };
-  const controller = new AbortController();
+  const controller = createAborter();
   const follow = (): void => {
     if (isCancelled(signal.reason)) return controller.abort(signal.reason);
     // Where it is not carried here there is nothing to let go.
     void runs.release(runId).catch(() => undefined);
   };
   const stopListening = onAbort(signal, follow);
-  return { signal: controller.signal, stopListening };
+  return { signal: controller.signal(), stopListening };
 }
 
 type Tell = NonNullable<ResumeOptions['onEvent']>;

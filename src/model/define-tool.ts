@@ -67,7 +67,7 @@ export function defineTool<S extends Schema>(definition: ToolDefinitionInput<S> 
   checkRoot(schema.json, definition);
   const tool = toTool(definition, { parameters: schema.json, parse: schema.check });
   Object.defineProperty(tool, brand, { value: true });
-  warnings.set(tool, schema.warnings);
+  if (schema.warnings.length > 0) warnings.set(tool, schema.warnings);
   return Object.freeze(tool);
 }
 

@@ -1,4 +1,5 @@
-import { onAbort } from '../base/abort.ts';
+import { createAborter, onAbort } from '../base/abort.ts';
+import type { Aborter } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Failure } from '../errors/failure.ts';
 import { createStreamWatch } from '../model/stream-watch.ts';
@@ -19,7 +20,7 @@ export type Waited<Value> =
 /** Ends waits for somebody else's promises, whether they obey the signal or not. */
 export interface Ending {
   /** To be handed to the model: aborts when the attempt ends from outside. */
-  readonly signal: AbortSignal;
+  readonly signal: Aborter['signal'];
   readonly watch: StreamWatch;
   readonly read: () => End | undefined;
   /** Waits for the promise, but not longer than the attempt, nor than `maxMs`. Rejects as the promise does. */
@@ -36,7 +37,7 @@ interface EndingOptions {
 
 /** Starts to watch an attempt. Waits are made one after the other, never two at once. */
 export function startEnding({ timeouts, clock, signal }: EndingOptions): Ending {
-  const controller = new AbortController();
+  const controller = createAborter();
   let end: End | undefined;
   let onEnd: (() => void) | undefined;
   const finish = (reason: End): void => {

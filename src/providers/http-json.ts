@@ -66,8 +66,9 @@ interface Course {
 async function exchange(
   { url, headers, body, transport }: JsonPost,
   course: Course,
-  { watch, signal }: Ending,
+  { watch, signal: signalOf }: Ending,
 ): Promise<string> {
+  const signal = signalOf();
   const response = await transport.send(
     { url, headers, body: JSON.stringify(body) },
     {

@@ -13,19 +13,20 @@ export interface AgentInternals {
   readonly make: (extras: AgentExtras) => AgentRuns;
 }
 
-const internals = new WeakMap<object, AgentInternals>();
+// On the agent itself and not in a table of weak keys: engines keep what such a table holds until a full collection.
+const internals = Symbol('rerail.internals');
 
 export function rememberInternals(agent: object, known: AgentInternals): void {
-  internals.set(agent, known);
+  Object.defineProperty(agent, internals, { value: known });
 }
 
 /** Whether it was made by `createAgent`, `flow`, `team`, `handOff` or `plan`. */
 export function isAgent(agent: unknown): agent is object {
-  return typeof agent === 'object' && agent !== null && internals.has(agent);
+  return typeof agent === 'object' && agent !== null && Object.hasOwn(agent, internals);
 }
 
 export function internalsOf(agent: object): AgentInternals {
-  const known = internals.get(agent);
+  const known = (agent as { readonly [internals]?: AgentInternals })[internals];
   assert(known !== undefined, 'An agent that was not made here');
   return known;
 }

@@ -40,7 +40,7 @@ export function performConductEffect(
             return step === 'too-late' ? overdue(state) : follow(parts, live, step);
           })
         : follow(parts, live, deciding);
-    return event instanceof Promise ? event.then(done, broken) : done(event);
+    return event instanceof Promise ? event.then((told) => done(told), broken) : done(event);
   } catch (error) {
     return broken(error);
   }

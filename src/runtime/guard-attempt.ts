@@ -1,4 +1,4 @@
-import { onAbort } from '../base/abort.ts';
+import { createAborter, onAbort } from '../base/abort.ts';
 import type { Cancel, Clock } from '../base/clock.ts';
 import { isRecord } from '../base/json.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
@@ -38,7 +38,7 @@ export function guardAttempt(
     let cancelTimer: Cancel = () => undefined;
     let stopListening: Cancel = () => undefined;
     // Its own, so that a model without a sense of time is told to stop as well.
-    const controller = new AbortController();
+    const controller = createAborter();
     const end = (response: ModelResponse): void => {
       isOver = true;
       cancelTimer();
@@ -58,7 +58,7 @@ export function guardAttempt(
     });
     const guarded: AttemptOptions = {
       ...options,
-      signal: controller.signal,
+      signal: controller.signal(),
       onPart: onPart && ((part: StreamPart) => (isOver ? undefined : onPart(part))),
     };
     try {

@@ -1,4 +1,5 @@
-import { onAbort } from '../base/abort.ts';
+import { createAborter } from '../base/abort.ts';
+import type { Aborter } from '../base/abort.ts';
 import type { Cancel, Clock } from '../base/clock.ts';
 import type { Json } from '../base/json.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
@@ -28,9 +29,7 @@ export interface Generation {
   readonly runId: string;
   readonly number: number;
   readonly inbox: Inbox;
-  readonly controller: AbortController;
-  /** Ends the one listener that the signal has for the life of the run; else both would be kept until a full collection. */
-  readonly stopListening: Cancel;
+  readonly controller: Aborter;
   /** By position. A hole is a verb that has no result yet. */
   readonly entries: (JournalEntry | undefined)[];
   /** Positions below it may be in the journal that this generation began with. */
@@ -103,17 +102,13 @@ export function createGeneration(
   journal: readonly JournalEntry[],
 ): Generation {
   const entries: (JournalEntry | undefined)[] = [];
-  const controller = new AbortController();
-  // One listener for the life of the run, so that the signal is not listened to anew for every step.
-  const stopListening = onAbort(controller.signal, () => undefined);
   for (const entry of journal) entries[entry.position] = entry;
   return {
     host,
     runId: run.runId,
     number: run.number,
     inbox: run.inbox,
-    controller,
-    stopListening,
+    controller: createAborter(),
     entries,
     replayEnd: entries.length,
     next: 0,
@@ -224,7 +219,6 @@ export function closeGeneration(generation: Generation, onVerb?: (position: numb
   releaseAll(generation.waits);
   generation.endGrace?.();
   if (hasWork) generation.controller.abort(gone(generation));
-  generation.stopListening();
 }
 
 function releaseAll(items: OpenItems): void {

@@ -1,5 +1,5 @@
 import { assert } from '../base/assert.ts';
-import { onAbort } from '../base/abort.ts';
+import { createAborter, onAbort } from '../base/abort.ts';
 import type { Cancel } from '../base/clock.ts';
 import type { Json } from '../base/json.ts';
 import { lazy } from '../base/lazy.ts';
@@ -99,7 +99,7 @@ function perform(generation: Generation, asked: AskedCall, limit: Limit | undefi
   const work = host.effects.get(effect);
   assert(work !== undefined, `Run "${runId}" calls "${effect}", but no such effect was handed to the engine`);
   const input = host.checkJson ? copyJson(asked.input, `the input of "${effect}"`) : asked.input;
-  const signal = limit === undefined ? generation.controller.signal : limit.signal;
+  const signal = limit === undefined ? generation.controller.signal() : limit.signal;
   let end: EffectEnd | Promise<EffectEnd>;
   try {
     end = work(input, { runId, position, signal, pending: inbox.pending });
@@ -135,10 +135,10 @@ function track(generation: Generation, { asked, ending, limit }: Tracked): Promi
 }
 
 function createLimit(generation: Generation, { effect }: AskedCall, timeoutMs: number): Limit {
-  const controller = new AbortController();
-  const run = generation.controller.signal;
+  const controller = createAborter();
+  const run = generation.controller.signal();
   return {
-    signal: controller.signal,
+    signal: controller.signal(),
     start: (onTime) => {
       const stopListening = onAbort(run, () => controller.abort(run.reason));
       const stopTimer = generation.host.clock.after(timeoutMs, () => {

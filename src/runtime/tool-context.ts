@@ -1,5 +1,6 @@
 import type { Remembered } from '../agent/tool-call.ts';
-import { onAbort } from '../base/abort.ts';
+import { createAborter, onAbort } from '../base/abort.ts';
+import type { Aborter } from '../base/abort.ts';
 import { describeThrown, readProperty } from '../errors/classify/safe-read.ts';
 import { clean } from '../errors/failure.ts';
 import type { Schema, ToolContext } from '../model/tool.ts';
@@ -18,7 +19,7 @@ export interface ToolCall {
   /** Nobody waits any more, with the reason that its signal gets. */
   interruption: { readonly reason: unknown } | undefined;
   /** Made when the tool first asks for its signal: most never do, and it is the dearest part of a call. */
-  controller: AbortController | undefined;
+  controller: Aborter | undefined;
   charge: Ledger | undefined;
   /** By name; made when the tool first remembers something. */
   remembered: Map<string, Remembered> | undefined;
@@ -102,10 +103,10 @@ const onDemand = {
 
 function signalOf(call: ToolCall): AbortSignal {
   if (call.controller === undefined) {
-    call.controller = new AbortController();
+    call.controller = createAborter();
     if (call.interruption !== undefined) call.controller.abort(call.interruption.reason);
   }
-  return call.controller.signal;
+  return call.controller.signal();
 }
 
 /** A tool without types may say anything. */

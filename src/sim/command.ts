@@ -35,56 +35,64 @@ export async function simulateCommand(given: readonly string[], host: CommandHos
   const { simulation, rates } = await simulateAll(asked, host);
   for (const line of describeSimulation(simulation)) host.write(line);
   const workers = host.workers === 1 ? 'one thread' : `${host.workers} threads`;
+  const { all, late } = rates;
   host.write(
-    `${Math.round(rates.all)} runs a second on ${workers}, ${Math.round(rates.late)} in the last half`,
+    `${Math.round(all.runs)} runs a second (${Math.round(all.seeds)} seeds) on ${workers}, ` +
+      `${Math.round(late.runs)} (${Math.round(late.seeds)}) in the last half`,
   );
   return hasHeld(simulation) ? 0 : 1;
 }
 
 interface Simulated {
   readonly simulation: Simulation;
-  /** Runs a second: of all of them, and of the last half, when the code is warm. */
-  readonly rates: { readonly all: number; readonly late: number };
+  /** A second: of all of them, and of the last half, when the code is warm. */
+  readonly rates: { readonly all: Rate; readonly late: Rate };
+}
+
+/** A seed of several agents is one seed and several runs. */
+interface Rate {
+  readonly seeds: number;
+  readonly runs: number;
 }
 
 /** Shares the seeds out among the workers, a few at a time: some take longer than others. */
 async function simulateAll({ from, to }: SeedRange, host: CommandHost): Promise<Simulated> {
   const startMs = host.nowMs();
-  const marks: { readonly runs: number; readonly atMs: number }[] = [];
+  const marks: (Rate & { readonly atMs: number })[] = [];
   const parts: Simulation[] = [];
   let next = from;
-  let runs = 0;
+  let [seeds, runs] = [0, 0];
   const work = async (): Promise<void> => {
     while (next <= to && parts.every(({ failed }) => failed.length < maxFailed)) {
       const first = next;
       next += seedsAtOnce;
       const part = await host.simulate({ from: first, to: Math.min(to, next - 1) });
       parts.push(part);
+      seeds += part.seeds;
       runs += part.runs;
-      marks.push({ runs, atMs: host.nowMs() });
+      marks.push({ seeds, runs, atMs: host.nowMs() });
     }
   };
   await Promise.all(Array.from({ length: host.workers }, work));
   const endMs = host.nowMs();
-  const half = marks.find((mark) => mark.runs >= runs / 2) ?? { runs: 0, atMs: startMs };
-  return {
-    simulation: joinSimulations(parts),
-    rates: {
-      all: perSecond(runs, endMs - startMs),
-      late: perSecond(runs - half.runs, endMs - half.atMs) || perSecond(runs, endMs - startMs),
-    },
-  };
+  const half = marks.find((mark) => mark.seeds >= seeds / 2);
+  const all = rateOf({ seeds, runs }, endMs - startMs);
+  const late =
+    half === undefined || half.seeds === seeds
+      ? all
+      : rateOf({ seeds: seeds - half.seeds, runs: runs - half.runs }, endMs - half.atMs);
+  return { simulation: joinSimulations(parts), rates: { all, late } };
 }
 
 const seedsAtOnce = 100;
 
-function perSecond(runs: number, ms: number): number {
-  return ms === 0 ? 0 : (runs / ms) * 1000;
+function rateOf({ seeds, runs }: Rate, ms: number): Rate {
+  return ms === 0 ? { seeds: 0, runs: 0 } : { seeds: (seeds / ms) * 1000, runs: (runs / ms) * 1000 };
 }
 
 /** Whether everything held, and every crash point was come to where there were enough seeds for that. */
-export function hasHeld({ failed, missed, runs }: Simulation): boolean {
-  return failed.length === 0 && (missed.length === 0 || runs < gateRuns);
+export function hasHeld({ failed, missed, seeds }: Simulation): boolean {
+  return failed.length === 0 && (missed.length === 0 || seeds < gateRuns);
 }
 
 /** Nothing where the arguments make no sense. */
@@ -109,11 +117,11 @@ async function showRun(seed: number, { write }: CommandHost): Promise<number> {
 
 /** What came of many runs, line by line. */
 export function describeSimulation(simulation: Simulation): readonly string[] {
-  const { runs, lives, crashes, faults, ends, missed, failed } = simulation;
+  const { seeds, runs, lives, crashes, faults, ends, missed, failed } = simulation;
   const ended = [...ends].map(([end, times]) => `${times} ${end}`).join(', ');
   const hit = crashPoints.length - missed.length;
   return [
-    `${runs} runs in ${lives} processes: ${ended}`,
+    `${seeds} seeds, ${runs} runs in ${lives} processes: ${ended}`,
     `${crashes} crashes at ${hit} of ${crashPoints.length} points, ${faults} failures of the disk`,
     ...(missed.length === 0 ? [] : [`No process died ${missed.join(', ')}`]),
     ...failed.flatMap((run) => [...describeProblems(run), `  npm run simulate -- --seed ${run.seed}`]),

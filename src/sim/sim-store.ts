@@ -15,9 +15,11 @@ export function frailStore(process: SimProcess): Store {
   const frail: RunStore = {
     ...runs,
     create: (run, owner) =>
-      perform(process, isBelow(process, run.runId) ? 'create child' : 'create', () =>
-        runs.create(run, owner),
-      ),
+      perform(process, isBelow(process, run.runId) ? 'create child' : 'create', async () => {
+        const created = await runs.create(run, owner);
+        if (created.type === 'created') process.world.runs += 1;
+        return created;
+      }),
     claim: (runId, owner) =>
       perform(process, isBelow(process, runId) ? 'claim child' : 'claim', () => runs.claim(runId, owner)),
     append: (lease, addition) =>

@@ -14,6 +14,8 @@ export interface SimulatedRun {
   readonly problems: readonly Problem[];
   /** Where processes died, and how often. */
   readonly hits: ReadonlyMap<CrashPoint, number>;
+  /** Runs that were begun: one, or with those of several agents more. */
+  readonly runs: number;
   readonly lives: number;
   readonly faults: number;
   /** How it ended: `completed`, `failed` …; `open` where it did not. */
@@ -32,8 +34,8 @@ export async function simulateRun(seed: number, options: SimulateOptions = {}): 
   const world = createWorld(planRun(seed), options);
   const carried = await carryRun(world);
   if (carried !== undefined && world.problems.length === 0) await checkRun(world, carried);
-  const { problems, hits, lives, faults, trace = [] } = world;
-  return { seed, problems, hits, lives, faults, end: carried?.outcome.type ?? 'open', trace };
+  const { problems, hits, runs, lives, faults, trace = [] } = world;
+  return { seed, problems, hits, runs, lives, faults, end: carried?.outcome.type ?? 'open', trace };
 }
 
 /** Which seeds: both ends included. */
@@ -44,6 +46,8 @@ export interface SeedRange {
 
 /** What came of many seeds. */
 export interface Simulation {
+  readonly seeds: number;
+  /** Of them, those of several agents counted one by one. */
   readonly runs: number;
   readonly lives: number;
   readonly crashes: number;
@@ -67,24 +71,25 @@ export async function simulateRuns(
   const hits = new Map<CrashPoint, number>();
   const ends = new Map<string, number>();
   const failed: SimulatedRun[] = [];
-  let [runs, lives, faults, crashes] = [0, 0, 0, 0];
+  let [seeds, runs, lives, faults, crashes] = [0, 0, 0, 0, 0];
   for (let seed = from; seed <= to && failed.length < maxFailed; seed += 1) {
     const run = await simulateRun(seed, options);
-    runs += 1;
+    seeds += 1;
+    runs += run.runs;
     lives += run.lives;
     faults += run.faults;
     ends.set(run.end, (ends.get(run.end) ?? 0) + 1);
     crashes += addCounts(hits, run.hits);
     if (run.problems.length > 0) failed.push(run);
   }
-  return { runs, lives, crashes, faults, ends, hits, missed: missedBy(hits), failed };
+  return { seeds, runs, lives, crashes, faults, ends, hits, missed: missedBy(hits), failed };
 }
 
 /** What came of several simulations, as if it had been one. */
 export function joinSimulations(parts: readonly Simulation[]): Simulation {
   const hits = new Map<CrashPoint, number>();
   const ends = new Map<string, number>();
-  const sum = (name: 'runs' | 'lives' | 'crashes' | 'faults'): number =>
+  const sum = (name: 'seeds' | 'runs' | 'lives' | 'crashes' | 'faults'): number =>
     parts.reduce((total, part) => total + part[name], 0);
   for (const part of parts) {
     addCounts(hits, part.hits);
@@ -92,6 +97,7 @@ export function joinSimulations(parts: readonly Simulation[]): Simulation {
   }
   const failed = parts.flatMap((part) => part.failed).toSorted((one, other) => one.seed - other.seed);
   return {
+    seeds: sum('seeds'),
     runs: sum('runs'),
     lives: sum('lives'),
     crashes: sum('crashes'),

@@ -27,6 +27,8 @@ export interface World {
   readonly problems: Problem[];
   /** Absent where nobody reads it. */
   readonly trace: string[] | undefined;
+  /** Runs on record: that of the seed, and those below it. */
+  runs: number;
   lives: number;
   crashes: number;
   faults: number;
@@ -114,6 +116,7 @@ export function createWorld(
     hits: new Map(),
     problems: [],
     trace: isTraced ? [] : undefined,
+    runs: 0,
     lives: 0,
     crashes: 0,
     faults: 0,

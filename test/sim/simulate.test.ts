@@ -17,7 +17,8 @@ describe('the simulation', () => {
       const simulation = await simulateRuns({ from: 0, to: gateRuns - 1 });
       // What is told names the seed and the invariant.
       expect(hasHeld(simulation) ? [] : describeSimulation(simulation)).toEqual([]);
-      expect(simulation.runs).toBe(gateRuns);
+      expect(simulation.seeds).toBe(gateRuns);
+      expect(simulation.runs).toBeGreaterThan(gateRuns);
     },
   );
 
@@ -33,6 +34,7 @@ const emptyRun: SimulatedRun = {
   seed: 0,
   problems: [],
   hits: new Map(),
+  runs: 1,
   lives: 1,
   faults: 0,
   end: 'completed',
@@ -74,9 +76,9 @@ describe('npm run simulate', () => {
   it('shares many seeds out, counts them together, and says how fast they were', async () => {
     const { code, lines } = await runCommand(['--seeds', '10..259']);
     expect(code).toBe(0);
-    expect(lines[0]).toMatch(/^250 runs in \d+ processes: /);
+    expect(lines[0]).toMatch(/^250 seeds, 381 runs in \d+ processes: /);
     // The clock of this host moves by a second whenever it is looked at: for three shares and at both ends.
-    expect(lines.at(-1)).toBe('63 runs a second on 2 threads, 25 in the last half');
+    expect(lines.at(-1)).toBe('95 runs a second (63 seeds) on 2 threads, 37 (25) in the last half');
   });
 
   it('stops where too much has gone wrong, and names what to look at', async () => {

@@ -20,30 +20,92 @@ export interface AskedEffect {
 /**
  * Performs an effect as an activity. Temporal is told to try once. Where a worker dies at it, there is no outcome on record: then it
  * is handed to another one, as after every crash, and what must not happen twice is kept from it by its intent.
+ *
+ * Written with callbacks: Temporal's worker takes a stack trace of every promise that a workflow makes, so a step makes few.
  */
-export async function callEffect(generation: Generation, asked: AskedEffect): Promise<Outcome> {
-  checkRoom(generation);
-  checkSize(generation, asked.input, `the input of "${asked.effect}"`);
+export function callEffect(generation: Generation, asked: AskedEffect): Promise<Outcome> {
+  const { promise, resolve, reject } = heardPromise<Outcome>();
+  const guarded = (work: () => void): void => {
+    try {
+      work();
+    } catch (error) {
+      reject(error);
+    }
+  };
+  const begin = (tried: Tried): void =>
+    attempt(generation, asked, {
+      round: tried.round,
+      onEnd: (ending) =>
+        guarded(() => {
+          const next = afterEnding(generation, asked, { tried, ending });
+          if (next.type === 'kept') resolve(next.outcome);
+          else begin(next);
+        }),
+    });
+  guarded(() => {
+    checkRoom(generation);
+    checkSize(generation, asked.input, `the input of "${asked.effect}"`);
+    begin({ type: 'tried', round: 1, lives: 0, why: 'no worker took it' });
+  });
+  return promise;
+}
+
+interface HeardPromise<Value> {
+  readonly promise: Promise<Value>;
+  readonly resolve: (value: Value) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** A program may wait for it later, or not at all: Temporal would stop the workflow at a rejection that nobody hears. */
+function heardPromise<Value>(): HeardPromise<Value> {
+  let settle: Pick<HeardPromise<Value>, 'resolve' | 'reject'> | undefined;
+  const promise = new Promise<Value>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+  return {
+    promise,
+    resolve: (value) => settle?.resolve(value),
+    reject: (reason) => {
+      promise.catch(() => undefined);
+      settle?.reject(reason);
+    },
+  };
+}
+
+/** The rounds of one call: each uses up a life, or hands the run to a worker that does not know it. */
+interface Tried {
+  readonly type: 'tried';
+  readonly round: number;
+  readonly lives: number;
+  readonly why: string;
+}
+
+interface RoundEnd {
+  readonly tried: Tried;
+  readonly ending: EffectEnding;
+}
+
+/** The outcome, or another round. Throws where the run cannot go on. */
+function afterEnding(
+  generation: Generation,
+  asked: AskedEffect,
+  { tried, ending }: RoundEnd,
+): Tried | { readonly type: 'kept'; readonly outcome: Outcome } {
+  const kept = (what: Kept) => ({ type: 'kept', outcome: keep(generation, asked, what) }) as const;
+  if (ending.type === 'replied' && ending.reply.type === 'outcome')
+    return kept({ end: ending.reply.end, token: ending.reply.token });
+  if (ending.type === 'replied' && ending.reply.type === 'changed')
+    throw stopChanged(generation, asked, ending.reply);
+  if (generation.stop !== undefined) throw generation.stop;
+  if (ending.type === 'refused') return kept({ end: failedEnd(asked, { why: ending.why, lives: 1 }) });
+  forgetWorker(generation);
+  const loss = lossIn(ending);
+  const round = tried.round + 1;
+  const lives = tried.lives + (loss === undefined ? 0 : 1);
+  const why = loss ?? tried.why;
   const { maxLives } = generation.begin.limits;
-  let lives = 0;
-  let why = 'no worker took it';
-  // Each round uses up a life, or hands the run to a worker that does not know it.
-  for (let round = 1; round <= maxLives * 2 && lives < maxLives; round += 1) {
-    const ending = await attempt(generation, asked, round);
-    if (ending.type === 'replied' && ending.reply.type === 'outcome')
-      return keep(generation, asked, { end: ending.reply.end, token: ending.reply.token });
-    if (ending.type === 'replied' && ending.reply.type === 'changed')
-      throw stopChanged(generation, asked, ending.reply);
-    if (generation.stop !== undefined) throw generation.stop;
-    if (ending.type === 'refused')
-      return keep(generation, asked, { end: failedEnd(asked, { why: ending.why, lives: 1 }) });
-    forgetWorker(generation);
-    const loss = lossIn(ending);
-    if (loss === undefined) continue;
-    lives += 1;
-    why = loss;
-  }
-  return keep(generation, asked, { end: failedEnd(asked, { why, lives }) });
+  if (round > maxLives * 2 || lives >= maxLives) return kept({ end: failedEnd(asked, { why, lives }) });
+  return { type: 'tried', round, lives, why };
 }
 
 /** Why nobody knows what came of it, where a worker has begun. */
@@ -58,17 +120,25 @@ function forgetWorker(generation: Generation): void {
   generation.known = undefined;
 }
 
-async function attempt(generation: Generation, asked: AskedEffect, round: number): Promise<EffectEnding> {
+interface Round {
+  readonly round: number;
+  readonly onEnd: (ending: EffectEnding) => void;
+}
+
+function attempt(generation: Generation, asked: AskedEffect, { round, onEnd }: Round): void {
   const { queue, sandbox } = generation;
   const request = requestOf(generation, asked);
-  const running = sandbox.perform(request, schedulingOf(generation, asked, round));
-  const ending = await untilStopped(generation, running);
-  if (ending.type !== 'replied' || ending.reply.type !== 'outcome') return ending;
-  const learnt = request.base + request.fresh.length;
-  const isSame = queue === ending.reply.queue && generation.queue === queue;
-  generation.queue = ending.reply.queue;
-  generation.known = isSame ? Math.max(generation.known ?? 0, learnt) : learnt;
-  return ending;
+  const scheduling = schedulingOf(generation, asked, round);
+  const perform: Perform = (end) => sandbox.perform(request, scheduling, end);
+  untilStopped(generation, perform, (ending) => {
+    if (ending.type === 'replied' && ending.reply.type === 'outcome') {
+      const learnt = request.base + request.fresh.length;
+      const isSame = queue === ending.reply.queue && generation.queue === queue;
+      generation.queue = ending.reply.queue;
+      generation.known = isSame ? Math.max(generation.known ?? 0, learnt) : learnt;
+    }
+    onEnd(ending);
+  });
 }
 
 /** What stands in the history with every call; more than that is asked for by the worker that needs it. */
@@ -104,35 +174,31 @@ function schedulingOf({ begin, queue }: Generation, asked: AskedEffect, round: n
   return queue === undefined ? bounds : { ...bounds, queue, startWithinMs: takeoverMs };
 }
 
+type Perform = (onEnd: (ending: EffectEnding) => void) => () => void;
+
 /** Once the run is cancelled, what the effect has come to is waited for, but not for long. */
-function untilStopped(
-  generation: Generation,
-  running: ReturnType<Generation['sandbox']['perform']>,
-): Promise<EffectEnding> {
+function untilStopped(generation: Generation, perform: Perform, onEnd: (ending: EffectEnding) => void): void {
   const { stops, sandbox, begin } = generation;
-  return new Promise((resolve, reject) => {
-    let endGrace = (): void => undefined;
-    const stop = (): void => {
-      running.cancel();
-      const grace = sandbox.sleep(begin.limits.cancelGraceMs);
-      endGrace = grace.cancel;
-      grace.promise.then(
-        () => end({ type: 'cancelled' }),
-        () => undefined, // It was over before.
-      );
-    };
-    const end = (ending: EffectEnding): void => {
-      stops.delete(stop);
-      endGrace();
-      resolve(ending);
-    };
-    stops.add(stop);
-    running.promise.then(end, (error: unknown) => {
-      stops.delete(stop);
-      endGrace();
-      reject(error instanceof Error ? error : new Error(String(error)));
-    });
-  });
+  let isOver = false;
+  let endGrace = (): void => undefined;
+  const end = (ending: EffectEnding): void => {
+    if (isOver) return;
+    isOver = true;
+    stops.delete(stop);
+    endGrace();
+    onEnd(ending);
+  };
+  const stop = (): void => {
+    cancel();
+    const grace = sandbox.sleep(begin.limits.cancelGraceMs);
+    endGrace = grace.cancel;
+    grace.promise.then(
+      () => end({ type: 'cancelled' }),
+      () => undefined, // It was over before.
+    );
+  };
+  const cancel = perform(end);
+  stops.add(stop);
 }
 
 interface Kept {

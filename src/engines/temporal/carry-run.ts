@@ -71,7 +71,7 @@ function durableOf(generation: Generation): Durable {
     runId,
     generation: begin.generation,
     call: (effect, input, options) =>
-      awaitable(callEffect(generation, { position: take(), effect, input, timeoutMs: options?.timeoutMs })),
+      callEffect(generation, { position: take(), effect, input, timeoutMs: options?.timeoutMs }),
     sleep: (delayMs) => awaitable(sleepFor(generation, take(), delayMs)),
     waitFor: (signal, options = {}) => awaitable(waitForSignal(generation, take(), { ...options, signal })),
     restart: (state) => {

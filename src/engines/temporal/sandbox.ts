@@ -11,8 +11,12 @@ import type {
 
 /** What the workflow needs of Temporal, so that the same code runs in its sandbox and against a simulated one. */
 export interface Sandbox {
-  /** Schedules the activity, with one attempt. */
-  readonly perform: (request: EffectRequest, scheduling: Scheduling) => Cancellable<EffectEnding>;
+  /** Schedules the activity, with one attempt. `onEnd` is called once and later; gives what cancels it until then. */
+  readonly perform: (
+    request: EffectRequest,
+    scheduling: Scheduling,
+    onEnd: (ending: EffectEnding) => void,
+  ) => () => void;
   readonly sleep: (delayMs: number) => Cancellable<void>;
   readonly listen: (handlers: Handlers) => void;
   readonly tell: (news: News) => void;

@@ -1,33 +1,35 @@
 import * as temporal from '@temporalio/workflow';
+import { assert } from '../../base/assert.ts';
 import { isRecord } from '../../base/json.ts';
-import type { EffectReply, SignalPayload } from './messages.ts';
+import type { EffectReply, EffectRequest, SignalPayload } from './messages.ts';
 import { activityType, brokenType, cancelName, journalName, signalName, statusName } from './names.ts';
-import type { Cancellable, EffectEnding, Sandbox } from './sandbox.ts';
+import type { Cancellable, EffectEnding, Sandbox, Scheduling } from './sandbox.ts';
 
 /** Temporal's own sandbox. To be made where the root scope is the current one: its cancellation is the run's. */
 export function createTemporalSandbox(): Sandbox {
   const root = temporal.CancellationScope.current();
   const sinks = temporal.proxySinks();
+  /** One for each activity that is under way at the same time. */
+  const idle: EffectScope[] = [];
   return {
-    perform: (request, { id, queue, startWithinMs, timeoutMs, heartbeatMs }) =>
-      within(async () => {
-        const perform = temporal.proxyActivities({
-          activityId: id,
-          ...(queue === undefined ? {} : { taskQueue: queue }),
-          ...(startWithinMs === undefined ? {} : { scheduleToStartTimeout: startWithinMs }),
-          startToCloseTimeout: timeoutMs,
-          heartbeatTimeout: heartbeatMs,
-          cancellationType: temporal.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-          // Retry is the run's own: each attempt is its own activity.
-          retry: { maximumAttempts: 1 },
-        })[activityType];
-        try {
-          const reply = await perform?.(request);
-          return { type: 'replied', reply: reply as EffectReply } satisfies EffectEnding; // What our worker answers.
-        } catch (error) {
-          return endingOf(error);
-        }
-      }),
+    perform: (request, scheduling, onEnd) => {
+      const scope = idle.pop() ?? openScope();
+      const leave = (ending: EffectEnding): void => {
+        // What was cancelled stays so.
+        if (!scope.isCancelled) idle.push(scope);
+        onEnd(ending);
+      };
+      scope
+        .enter(() => schedule(request, scheduling))
+        .then(
+          (reply) => leave({ type: 'replied', reply: reply as EffectReply }), // What our worker answers.
+          (error: unknown) => leave(endingOf(error)),
+        );
+      return () => {
+        scope.isCancelled = true;
+        scope.cancel();
+      };
+    },
     sleep: (delayMs) => within(() => temporal.sleep(delayMs)),
     listen: ({ onSignal, onCancel, status, journal }) => {
       temporal.setHandler(temporal.defineSignal(signalName), (signal: SignalPayload) => onSignal(signal));
@@ -52,6 +54,44 @@ export function createTemporalSandbox(): Sandbox {
     // Of the sandbox: the time of the workflow task.
     nowMs: () => Date.now(),
   };
+}
+
+/** By which one activity is cancelled by itself. The next one takes it over: a new one costs several promises. */
+interface EffectScope {
+  readonly enter: <Value>(work: () => Value) => Value;
+  readonly cancel: () => void;
+  isCancelled: boolean;
+}
+
+function openScope(): EffectScope {
+  const scope = new temporal.CancellationScope({ cancellable: true });
+  let enter: EffectScope['enter'] | undefined;
+  // It is called at once. Whoever enters by a snapshot makes no promise, other than by `run`.
+  void scope.run(async () => {
+    enter = temporal.AsyncLocalStorage.snapshot();
+  });
+  assert(enter !== undefined, 'A scope of Temporal did not begin at once');
+  return { enter, cancel: () => scope.cancel(), isCancelled: false };
+}
+
+function schedule(request: EffectRequest, scheduling: Scheduling): Promise<unknown> {
+  const { id, queue, startWithinMs, timeoutMs, heartbeatMs } = scheduling;
+  const perform = temporal.proxyActivities({
+    activityId: id,
+    ...(queue === undefined ? {} : { taskQueue: queue }),
+    ...(startWithinMs === undefined ? {} : { scheduleToStartTimeout: startWithinMs }),
+    startToCloseTimeout: timeoutMs,
+    heartbeatTimeout: heartbeatMs,
+    cancellationType: temporal.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    // Retry is the run's own: each attempt is its own activity.
+    retry: { maximumAttempts: 1 },
+  })[activityType];
+  assert(perform !== undefined, 'Temporal gives a function for every name of an activity');
+  try {
+    return perform(request);
+  } catch (error) {
+    return Promise.reject(error instanceof Error ? error : new Error(String(error)));
+  }
 }
 
 /** In a scope of its own, so that each thing is cancelled by itself. */

@@ -8,6 +8,8 @@ declare module '@temporalio/workflow' {
     run<Value>(work: () => Promise<Value>): Promise<Value>;
     cancel(): void;
   }
+  /** Of Node. */
+  export const AsyncLocalStorage: { readonly snapshot: () => <Value>(work: () => Value) => Value };
   export const ActivityCancellationType: { readonly WAIT_CANCELLATION_COMPLETED: unknown };
   export const ApplicationFailure: {
     readonly create: (options: {

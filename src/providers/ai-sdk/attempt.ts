@@ -128,7 +128,7 @@ async function open(plan: Plan, scope: Scope): Promise<Opened> {
     ending.watch.pause();
   }
   try {
-    const call = plan.call(ending.signal);
+    const call = plan.call(ending.signal());
     const waited = await ending.wait(call);
     if (waited.type !== 'value') {
       call.then((late) => plan.toSource(late)?.cancel()).catch(() => undefined); // Nobody waits for it any more.

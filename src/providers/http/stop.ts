@@ -1,3 +1,4 @@
+import { createAborter } from '../../base/abort.ts';
 import type { Cancel } from '../../base/clock.ts';
 import type { SendOptions } from './transport.ts';
 
@@ -11,31 +12,11 @@ export interface Stop {
 
 /** Nothing has stopped yet. */
 export function createStop(): Stop {
-  let isStopped = false;
-  let controller: AbortController | undefined;
-  // A transport listens once for each request it sends, and redirects are bounded.
-  const listeners: (() => void)[] = [];
-
+  const { abort, listen, signal } = createAborter();
   const stop: Stop = {
-    now: () => {
-      if (isStopped) return;
-      isStopped = true;
-      controller?.abort();
-      for (const listener of listeners.splice(0)) listener();
-    },
-    listen: (listener) => {
-      if (isStopped) listener();
-      else listeners.push(listener);
-      return () => {
-        const index = listeners.indexOf(listener);
-        if (index !== -1) listeners.splice(index, 1);
-      };
-    },
-    signal: () => {
-      controller ??= new AbortController();
-      if (isStopped) controller.abort();
-      return controller.signal;
-    },
+    now: () => abort(),
+    listen,
+    signal,
     toSendOptions: ({ onConnected, maxBodyBytes }) => {
       const options = { __proto__: lazySignal, stop, onStop: stop.listen, onConnected, maxBodyBytes };
       return options as unknown as SendOptions; // The prototype brings the signal, which the compiler does not see.

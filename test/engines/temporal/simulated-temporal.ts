@@ -178,11 +178,14 @@ function sandboxOf(held: Held): Sandbox {
     };
   };
   return {
-    perform: (request, scheduling) =>
-      open(
+    perform: (request, scheduling, onEnd) => {
+      const { promise, cancel } = open<EffectEnding>(
         (seq) => ({ type: 'activity', seq, request: copied(request), scheduling }),
         (seq) => ({ type: 'cancel-activity', seq }),
-      ),
+      );
+      void promise.then(onEnd);
+      return cancel;
+    },
     sleep: (delayMs) =>
       open(
         (seq) => ({ type: 'timer', seq, delayMs, dueAtMs: Date.now() + delayMs }),

@@ -76,18 +76,31 @@ export function scheduleTask(state: ServerState, execution: Execution, attempt =
   dispatch(state, { type: 'task', execution, scheduledId });
 }
 
-/** To the worker that knows the workflow while that one asks for tasks; else to any. */
+/** To the worker that knows the workflow while that one asks for tasks; else to any. One that is busy is waited for, as Temporal does. */
 export function dispatch(state: ServerState, job: WorkflowJob): void {
   const { workflowTasks } = state;
-  const { execution } = job;
-  const { sticky, queue } = execution;
+  const { sticky, queue } = job.execution;
   if (sticky === undefined) return workflowTasks.put(queue, job);
-  if (workflowTasks.hasPoller(sticky)) return workflowTasks.put(sticky, job);
+  const isAsked = workflowTasks.hasPoller(sticky);
+  workflowTasks.put(sticky, job);
+  if (!isAsked) expectTaken(state, job, sticky);
+}
+
+function expectTaken(state: ServerState, job: WorkflowJob, sticky: string): void {
   setTimeout(() => {
-    if (execution.sticky === sticky && workflowTasks.hasPoller(sticky)) return workflowTasks.put(sticky, job);
-    execution.sticky = undefined;
-    workflowTasks.put(queue, job);
+    const { execution } = job;
+    if (isTaken(state, job)) return;
+    if (state.workflowTasks.wasPolled(sticky, stickyPatienceMs)) return expectTaken(state, job, sticky);
+    if (execution.sticky === sticky) execution.sticky = undefined;
+    // Whoever asks for the other copy finds it taken.
+    state.workflowTasks.put(execution.queue, job);
   }, stickyPatienceMs);
+}
+
+function isTaken(state: ServerState, job: WorkflowJob): boolean {
+  if (job.type === 'query') return !state.answers.has(job.id);
+  const { task } = job.execution;
+  return task?.scheduledId !== job.scheduledId || task.startedId !== undefined;
 }
 
 export function tellWatchers({ watchers }: Execution): void {
