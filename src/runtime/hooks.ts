@@ -1,5 +1,6 @@
 import { unreachable } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
+import { lazy } from '../base/lazy.ts';
 import type { Failure } from '../errors/failure.ts';
 import { readAnswer } from '../agent/hook-answer.ts';
 import { hookFailed, hookTerminated } from '../agent/hook-failure.ts';
@@ -66,23 +67,23 @@ const defaultHookTimeoutMs = 5000;
 /** Sorts the hooks once, so that a point costs what stands at it. The hooks have been through `checkHooks`. */
 export function createHookRunner(hooks: readonly Hook[], options: HookRunnerOptions): HookRunner {
   const { clock, onFailed } = options;
-  const points = new Map(hookPoints.map((point) => [point, hooksAt(hooks, point)] as const));
   const listeners = hooks.filter(isListener);
-  const held: Held = {
+  // Most agents have none, and some are made anew for every request.
+  const held = lazy(() => ({
     clock,
-    points,
+    points: new Map(hookPoints.map((point) => [point, hooksAt(hooks, point)] as const)),
     notes: createHookNotes(onFailed),
     observers: createObservers({ clock, defaultTimeoutMs: defaultHookTimeoutMs }),
-  };
+  }));
   return {
-    has: (point) => (points.get(point)?.count ?? 0) > 0,
+    has: (point) => hooks.length > 0 && (held().points.get(point)?.count ?? 0) > 0,
     hearsEvents: listeners.length > 0,
-    run: (point, moment, { signal } = {}) => run(held, { point, moment, signal }),
+    run: (point, moment, { signal } = {}) => run(held(), { point, moment, signal }),
     tellEvent: (event, about) => {
-      for (const hook of listeners) tellEvent(held, hook, { event, about });
+      for (const hook of listeners) tellEvent(held(), hook, { event, about });
     },
-    dropped: held.observers.dropped,
-    drain: held.observers.drain,
+    dropped: () => held().observers.dropped(),
+    drain: (given) => held().observers.drain(given),
   };
 }
 

@@ -74,10 +74,11 @@ function durableOf(generation: Generation): Durable {
     call: (effect, given, options) => {
       const at = position();
       return hushed(() => {
-        const text = writtenText(given, `the input of "${effect}"`);
-        checkInput(generation, effect, text);
-        const input = JSON.parse(text) as Json; // Just written.
-        return call(generation, { type: 'call', position: at, effect, input }, options?.timeoutMs);
+        const inputText = writtenText(given, `the input of "${effect}"`);
+        checkInput(generation, effect, inputText);
+        const input = JSON.parse(inputText) as Json; // Just written.
+        const asked = { type: 'call', position: at, effect, input } as const;
+        return call(generation, asked, { inputText, timeoutMs: options?.timeoutMs });
       });
     },
     sleep: (delayMs) => {

@@ -58,19 +58,27 @@ export type Stop =
   | { readonly type: 'full'; readonly error: RerailError }
   | { readonly type: 'restart'; readonly error: RerailError; readonly state: Json };
 
-/** Something that the journal will answer. */
+/**
+ * Something that the journal will answer, and then its own answer. The SDK holds it until the invocation ends, so it lets go of
+ * whoever waited and of the value as soon as they are not needed: what is held is what the collector of garbage copies.
+ */
 export interface Item {
-  readonly promise: RestatePromise<Answered>;
-  readonly settle: (value: unknown) => void;
+  readonly promise: RestatePromise<Item>;
+  /** Undefined when it was told, or has stopped waiting. */
+  waiter: Waiter | undefined;
+  value: unknown;
+  /** What the value takes in the journal. */
+  bytes: number;
+}
+
+/** Who waits for an item. */
+export interface Waiter {
+  readonly settle: (value: unknown, bytes: number) => void;
   readonly reject: (error: unknown) => void;
   /** What becomes of it when the run is cancelled: an effect in progress may still tell what came of it. */
   readonly onCancel: 'reject' | 'grace' | 'keep';
-}
-
-/** Which item the journal has answered, and what with. Emptied when it is taken: the SDK holds it for as long as somebody waits for mail. */
-export interface Answered {
-  item: Item | undefined;
-  value: unknown;
+  /** What a step does: it gives its record as text, and never rejects. */
+  readonly perform?: () => Promise<string>;
 }
 
 /** A wait for a signal. */
@@ -111,23 +119,37 @@ export function createGeneration(host: Host, context: RestateContext, begun: Car
   };
 }
 
-/** Waits for an answer of the journal, together with all others. `ask` gives it with the item that it is for. */
-export function addItem(
-  generation: Generation,
-  given: Omit<Item, 'promise'>,
-  ask: (answer: (value: unknown) => Answered) => RestatePromise<Answered>,
-): Item {
-  const answer = (value: unknown): Answered => ({ item, value });
-  const item: Item = { ...given, promise: ask(answer) };
+/** Waits for an answer of the journal, together with all others. The promise gives the item itself, with its value. */
+export function addItem(generation: Generation, waiter: Waiter, promise: RestatePromise<Item>): Item {
+  const item: Item = { promise, waiter, value: undefined, bytes: 0 };
   generation.items.add(item);
   generation.nudge();
   return item;
 }
 
+/** The journal has answered: whoever still waits is told. */
+export function takeItem(generation: Generation, item: Item): void {
+  const { waiter, value, bytes } = item;
+  dropItem(generation, item);
+  waiter?.settle(value, bytes);
+}
+
+/** Nobody waits for it any more. */
+export function dropItem({ items }: Generation, item: Item): void {
+  items.delete(item);
+  item.waiter = undefined;
+  item.value = undefined;
+}
+
 /** Waits for Restate's own timer. Its name says in the journal what it is for: the step that it belongs to. */
-export function addTimer(generation: Generation, timer: Timer, given: Omit<Item, 'promise'>): Item {
+export function addTimer(generation: Generation, timer: Timer, waiter: Waiter): Item {
   const { delayMs, name } = timer;
-  return addItem(generation, given, (answer) => generation.context.sleep(delayMs, name).map(answer));
+  const item: Item = addItem(
+    generation,
+    waiter,
+    generation.context.sleep(delayMs, name).map(() => item),
+  );
+  return item;
 }
 
 interface Timer {
@@ -145,15 +167,12 @@ export function cancelGeneration(generation: Generation, reason: string): void {
   rejectWhere(generation, error, ({ onCancel }) => onCancel === 'reject');
   for (const wait of waits) wait.reject(error);
   waits.clear();
-  if (![...items].some(({ onCancel }) => onCancel === 'grace')) return;
+  if (![...items].some(({ waiter }) => waiter?.onCancel === 'grace')) return;
   const timer = { delayMs: host.options.limits.cancelGraceMs, name: graceName };
-  const grace = addTimer(generation, timer, {
+  addTimer(generation, timer, {
     onCancel: 'keep',
     reject: () => undefined,
-    settle: () => {
-      items.delete(grace);
-      rejectWhere(generation, error, ({ onCancel }) => onCancel === 'grace');
-    },
+    settle: () => rejectWhere(generation, error, ({ onCancel }) => onCancel === 'grace'),
   });
 }
 
@@ -182,11 +201,12 @@ function stopAll(generation: Generation, type: 'changed' | 'full', error: Rerail
   return error;
 }
 
-function rejectWhere({ items }: Generation, error: unknown, isMeant: (item: Item) => boolean): void {
-  for (const item of items) {
-    if (!isMeant(item)) continue;
-    items.delete(item);
-    item.reject(error);
+function rejectWhere(generation: Generation, error: unknown, isMeant: (waiter: Waiter) => boolean): void {
+  for (const item of generation.items) {
+    const { waiter } = item;
+    if (waiter === undefined || !isMeant(waiter)) continue;
+    dropItem(generation, item);
+    waiter.reject(error);
   }
 }
 

@@ -7,10 +7,13 @@ import type { Effect, EffectContext, EffectEnd } from '../../runtime/durable.ts'
 import { jsonFlaw, showJson } from '../../runtime/json-compare.ts';
 import type { AskedCall } from '../../runtime/memory-generation.ts';
 import type { Generation } from './generation.ts';
-import { callRecord } from './record.ts';
+import { callText } from './record.ts';
+import type { CalledText } from './record.ts';
 
 interface Performance {
   readonly work: Effect;
+  /** The input as it was written. */
+  readonly inputText: string;
   readonly timeoutMs: number | undefined;
 }
 
@@ -22,18 +25,19 @@ export function performEffect(
 ): Promise<string> {
   const { abortTimeoutMs } = generation.host.options.limits;
   const withinMs = Math.min(performance.timeoutMs ?? abortTimeoutMs, abortTimeoutMs);
-  const limit = createLimit(generation.controller.signal);
+  const limit: Limit = { run: generation.controller.signal };
   return new Promise((resolve) => {
     const end = (ended: EffectEnd): void => {
       stopTimer();
-      limit.release();
-      resolve(writeRecord(asked, ended, generation.limits.maxValueBytes));
+      limit.stopListening?.();
+      const called = { effect: asked.effect, inputText: performance.inputText };
+      resolve(writeRecord(called, ended, generation.limits.maxValueBytes));
     };
     // It ends before Restate takes the attempt for dead and begins another one beside it.
     const stopTimer = generation.host.setup.clock.after(withinMs, () => {
       const message = `Effect "${asked.effect}" did not end within ${withinMs} ms; it may still be at work`;
       const failure = createFailure('TIMEOUT', { origin: 'durable', message, sideEffect: 'possible' });
-      limit.abort(new DOMException(message, 'TimeoutError'));
+      abortLimit(limit, new DOMException(message, 'TimeoutError'));
       end({ type: 'failed', failure });
     });
     const fail = (thrown: unknown): void =>
@@ -56,32 +60,33 @@ function contextOf({ runId, inbox }: Generation, { position }: AskedCall, limit:
     position,
     pending: inbox.pending,
     get signal() {
-      return limit.signal();
+      return signalOf(limit);
     },
   };
 }
 
-function writeRecord(asked: AskedCall, end: EffectEnd, maxBytes: number): string {
-  const { effect } = asked;
-  const text = written(asked, end);
+function writeRecord(called: CalledText, end: EffectEnd, maxBytes: number): string {
+  const text = written(called, end);
+  // A character takes at most three bytes.
+  if (text.length * 3 <= maxBytes) return text;
   const bytes = Buffer.byteLength(text);
   if (bytes <= maxBytes) return text;
   const failure = createFailure('HISTORY_LIMIT', {
     origin: 'durable',
-    message: `The outcome of "${effect}" takes ${bytes} bytes, but a step keeps at most ${maxBytes}`,
+    message: `The outcome of "${called.effect}" takes ${bytes} bytes, but a step keeps at most ${maxBytes}`,
     sideEffect: 'possible',
   });
-  return written(asked, { type: 'failed', failure });
+  return written(called, { type: 'failed', failure });
 }
 
-function written(asked: AskedCall, end: EffectEnd): string {
+function written(called: CalledText, end: EffectEnd): string {
   try {
-    return JSON.stringify(callRecord(asked, end));
+    return callText(called, end);
   } catch (thrown) {
     const flaw = jsonFlaw(end) ?? String(thrown);
-    const message = `Only JSON crosses the durable port, but in the outcome of "${asked.effect}" ${flaw}`;
+    const message = `Only JSON crosses the durable port, but in the outcome of "${called.effect}" ${flaw}`;
     const failure = createFailure('INTERNAL', { message, sideEffect: 'possible' });
-    return JSON.stringify(callRecord(asked, { type: 'failed', failure }));
+    return callText(called, { type: 'failed', failure });
   }
 }
 
@@ -92,29 +97,24 @@ function noOutcome(effect: string, given: unknown): EffectEnd {
 
 /** The end of one call: that of its run, or of its own time. */
 interface Limit {
+  readonly run: AbortSignal;
   /** Made when it is asked for: a signal of its own takes longer than the rest of a step. */
-  readonly signal: () => AbortSignal;
-  readonly abort: (reason: unknown) => void;
-  readonly release: Cancel;
+  controller?: AbortController;
+  stopListening?: Cancel;
+  timedOut?: { readonly reason: unknown };
 }
 
-function createLimit(run: AbortSignal): Limit {
-  let controller: AbortController | undefined;
-  let ended: { readonly reason: unknown } | undefined;
-  let stopListening: Cancel = () => undefined;
-  return {
-    signal: () => {
-      if (controller !== undefined) return controller.signal;
-      const made = new AbortController();
-      controller = made;
-      if (ended === undefined) stopListening = onAbort(run, () => made.abort(run.reason));
-      else made.abort(ended.reason);
-      return made.signal;
-    },
-    abort: (reason) => {
-      ended = { reason };
-      controller?.abort(reason);
-    },
-    release: () => stopListening(),
-  };
+function signalOf(limit: Limit): AbortSignal {
+  if (limit.controller !== undefined) return limit.controller.signal;
+  const { run, timedOut } = limit;
+  const controller = new AbortController();
+  limit.controller = controller;
+  if (timedOut === undefined) limit.stopListening = onAbort(run, () => controller.abort(run.reason));
+  else controller.abort(timedOut.reason);
+  return controller.signal;
+}
+
+function abortLimit(limit: Limit, reason: unknown): void {
+  limit.timedOut = { reason };
+  limit.controller?.abort(reason);
 }

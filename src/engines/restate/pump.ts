@@ -1,7 +1,8 @@
-import { addItem, cancelGeneration, tellDesk } from './generation.ts';
-import type { Answered, Generation } from './generation.ts';
+import { addItem, cancelGeneration, takeItem, tellDesk } from './generation.ts';
+import type { Generation, Item } from './generation.ts';
 import type { ListenMessage, Mail } from './messages.ts';
 import { cancelledInRestate } from './record.ts';
+import type { RestatePromise } from './sdk.ts';
 import { readingSerde } from './serde.ts';
 import { deliver } from './waits.ts';
 
@@ -11,27 +12,72 @@ import { deliver } from './waits.ts';
  * Restate tells in which order answers came only to whoever waits for all of them together. So whatever the program waits for
  * is waited for here, in one place; each answer is followed through until the program has made its next verbs, and only then
  * is the next one asked for. That makes every attempt come the same way, also where branches of a program run side by side.
+ *
+ * It is made of callbacks: a loop that awaits takes several promises more for every step. It ends with the program, which is
+ * bounded by its journal.
  */
-export async function pump(generation: Generation, isOver: () => boolean): Promise<void> {
-  // Ends with the program: it is bounded by its journal.
-  for (;;) {
-    await programRests();
-    if (isOver()) return;
-    const answered = await nextAnswer(generation);
-    if (answered === 'cancelled') cancelGeneration(generation, cancelledInRestate);
-    else if (answered !== 'nudged') take(generation, answered);
-  }
+export function pump(generation: Generation, isOver: () => boolean): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let turns = 0;
+    // The turn whose answer is waited for, if any. An answer to an earlier one came late, and is asked for again.
+    let waiting: number | undefined;
+
+    // The program follows its answers by promises alone, and Node has done with those before it does this.
+    const whenProgramRests = (): void => process.nextTick(look);
+
+    const look = (): void => {
+      try {
+        if (isOver()) return resolve();
+        turns += 1;
+        waiting = turns;
+        hear(turns);
+      } catch (error) {
+        reject(error);
+      }
+    };
+
+    const hear = (turn: number): void =>
+      void askJournal(generation)?.then(
+        (item) => (waiting === turn ? follow(() => takeItem(generation, item)) : undefined),
+        (error: unknown) => (waiting === turn ? follow(() => cancelOrThrow(generation, error)) : undefined),
+      );
+
+    const follow = (act: () => void): void => {
+      waiting = undefined;
+      try {
+        act();
+        whenProgramRests();
+      } catch (error) {
+        reject(error);
+      }
+    };
+
+    generation.nudge = () => {
+      if (waiting === undefined) return;
+      waiting = undefined;
+      // As after an answer, the promises of whoever nudges go first.
+      queueMicrotask(whenProgramRests);
+    };
+    whenProgramRests();
+  });
 }
 
-/** The program follows its answers by promises alone, and Node has done with those before it does this. */
-function programRests(): Promise<void> {
-  return new Promise((resolve) => process.nextTick(resolve));
+/** All that is waited for, together; undefined where there is nothing. */
+function askJournal({ host, items }: Generation): RestatePromise<Item> | undefined {
+  if (items.size === 0) return undefined;
+  const promises: RestatePromise<Item>[] = [];
+  for (const { promise } of items) promises.push(promise);
+  return host.sdk.RestatePromise.race(promises);
+}
+
+function cancelOrThrow(generation: Generation, error: unknown): void {
+  if (!(error instanceof generation.host.sdk.CancelledError)) throw error;
+  cancelGeneration(generation, cancelledInRestate);
 }
 
 /** Waits for mail from the desk: signals, and the wish to end. */
 export function listen(generation: Generation): void {
   const settle = (value: unknown): void => {
-    generation.items.delete(item);
     const { signals, cancelReason } = value as Mail; // What the desk sends.
     for (const signal of signals) {
       generation.inbox.add(signal);
@@ -40,33 +86,10 @@ export function listen(generation: Generation): void {
     if (cancelReason !== undefined) cancelGeneration(generation, cancelReason);
     if (generation.stop === undefined) listen(generation);
   };
-  const item = addItem(generation, { onCancel: 'keep', reject: () => undefined, settle }, (answer) => {
-    const { id, promise } = generation.context.awakeable<Answered>(readingSerde(answer));
-    const took = generation.took.splice(0);
-    const message: ListenMessage = { generation: generation.number, awakeableId: id, took };
-    tellDesk(generation, 'listen', message);
-    return promise;
-  });
-}
-
-function nextAnswer(generation: Generation): Promise<Answered | 'nudged' | 'cancelled'> {
-  const { sdk } = generation.host;
-  // One promise and not a race of several: this is done for every step.
-  return new Promise((resolve, reject) => {
-    generation.nudge = () => resolve('nudged');
-    const promises = Array.from(generation.items, ({ promise }) => promise);
-    if (promises.length === 0) return;
-    sdk.RestatePromise.race(promises).then(resolve, (error: unknown) => {
-      if (error instanceof sdk.CancelledError) resolve('cancelled');
-      else reject(error);
-    });
-  });
-}
-
-function take({ items }: Generation, answered: Answered): void {
-  const { item, value } = answered;
-  answered.item = undefined;
-  answered.value = undefined;
-  // Somebody may have stopped waiting for it meanwhile.
-  if (item !== undefined && items.has(item)) item.settle(value);
+  const serde = readingSerde(() => item);
+  const { id, promise } = generation.context.awakeable<Item>(serde);
+  const took = generation.took.splice(0);
+  const message: ListenMessage = { generation: generation.number, awakeableId: id, took };
+  tellDesk(generation, 'listen', message);
+  const item = addItem(generation, { onCancel: 'keep', reject: () => undefined, settle }, promise);
 }

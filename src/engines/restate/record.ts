@@ -3,7 +3,7 @@ import type { EffectEnd } from '../../runtime/durable.ts';
 import { showJson } from '../../runtime/json-compare.ts';
 import { describe, whatDiffers } from '../../runtime/memory-difference.ts';
 import type { Difference } from '../../runtime/memory-difference.ts';
-import type { Asked, AskedCall } from '../../runtime/memory-generation.ts';
+import type { Asked } from '../../runtime/memory-generation.ts';
 
 /**
  * What one step of Restate's journal holds. Every verb begins with such a step, whatever else it does, so that a program
@@ -74,7 +74,15 @@ export function describeRecord(record: StepRecord): string {
   }
 }
 
-/** The record of a call. */
-export function callRecord({ effect, input }: AskedCall, end: EffectEnd): CallRecord {
-  return { of: 'call', effect, input, ...end };
+/** The record of a call as text. Its input was written already, when it was asked for. */
+export function callText(called: CalledText, end: EffectEnd): string {
+  const { effect, inputText } = called;
+  // An outcome has at least its type, so something follows the brace.
+  return `{"of":"call","effect":${JSON.stringify(effect)},"input":${inputText},${JSON.stringify({ ...end }).slice(1)}`;
+}
+
+/** What was called, with its input as it was written. */
+export interface CalledText {
+  readonly effect: string;
+  readonly inputText: string;
 }

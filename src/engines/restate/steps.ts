@@ -3,29 +3,32 @@ import type { Effect, Outcome } from '../../runtime/durable.ts';
 import { assert } from '../../base/assert.ts';
 import type { Asked, AskedCall } from '../../runtime/memory-generation.ts';
 import { addItem, stopChanged, stopFull } from './generation.ts';
-import type { Generation } from './generation.ts';
+import type { Generation, Waiter } from './generation.ts';
 import { performEffect } from './perform-effect.ts';
 import { isCall, recordDiffers, stepName } from './record.ts';
-import type { CallRecord, StepRecord } from './record.ts';
-import { measuringSerde } from './serde.ts';
+import type { StepRecord } from './record.ts';
+import { readingSerde } from './serde.ts';
 
 /** Performs an effect as a step of Restate, and gives what is on record of it. */
-export function call(
-  generation: Generation,
-  asked: AskedCall,
-  timeoutMs: number | undefined,
-): Promise<Outcome> {
+export function call(generation: Generation, asked: AskedCall, options: CallStep): Promise<Outcome> {
   // One promise for all of it: this is done for every step. Whatever is thrown within rejects it.
   return new Promise((resolve, reject) => {
+    const { inputText, timeoutMs } = options;
     const work = effectOf(generation, asked.effect);
     step(generation, asked, {
       onCancel: 'grace',
-      make: () => performEffect(generation, asked, { work, timeoutMs }),
-      resolve: (record) =>
-        isCall(record) ? resolve(takeOutcome(generation, record)) : reject(whyLeftOut(generation)),
+      make: () => performEffect(generation, asked, { work, inputText, timeoutMs }),
+      read: takeOutcome,
+      resolve,
       reject,
     });
   });
+}
+
+interface CallStep {
+  /** The input as it was written. */
+  readonly inputText: string;
+  readonly timeoutMs: number | undefined;
 }
 
 function effectOf({ host, runId }: Generation, effect: string): Effect {
@@ -35,11 +38,12 @@ function effectOf({ host, runId }: Generation, effect: string): Effect {
   return work;
 }
 
-function takeOutcome({ inbox, took: taken }: Generation, record: CallRecord): Outcome {
+function takeOutcome(generation: Generation, record: StepRecord): Outcome {
+  if (!isCall(record)) throw whyLeftOut(generation);
   const { took } = record;
   if (took !== undefined) {
-    inbox.remove(took);
-    taken.push(...took);
+    generation.inbox.remove(took);
+    generation.took.push(...took);
   }
   return record.type === 'done'
     ? { type: 'done', value: record.value }
@@ -52,10 +56,15 @@ export function recordStep(generation: Generation, asked: Asked, record: StepRec
     step(generation, asked, {
       onCancel: 'reject',
       make: () => Promise.resolve(JSON.stringify(record)),
-      resolve: (kept) => (kept.type === 'left-out' ? reject(whyLeftOut(generation)) : resolve()),
+      read: takeNothing,
+      resolve,
       reject,
     });
   });
+}
+
+function takeNothing(generation: Generation, record: StepRecord): void {
+  if (record.type === 'left-out') throw whyLeftOut(generation);
 }
 
 function whyLeftOut({ stop, runId }: Generation): Error {
@@ -68,67 +77,72 @@ export function recordEnd(generation: Generation): Promise<StepRecord> {
   return new Promise((resolve, reject) => {
     addStep(generation, generation.next, {
       onCancel: 'keep',
-      make: () => Promise.resolve(JSON.stringify(end)),
-      resolve,
+      perform: () => Promise.resolve(JSON.stringify(end)),
+      settle: (value) => resolve(asRecord(value)),
       reject,
     });
   });
 }
 
-interface Step {
-  readonly onCancel: 'grace' | 'reject' | 'keep';
+interface Step<T> extends Pick<Waiter, 'onCancel' | 'reject'> {
   /** The record as text. Never rejects. */
   readonly make: () => Promise<string>;
-  readonly resolve: (record: StepRecord) => void;
-  readonly reject: (error: unknown) => void;
+  /** What whoever waits is given of the record. Throws where there is nothing to give. */
+  readonly read: (generation: Generation, record: StepRecord) => T;
+  readonly resolve: (given: T) => void;
 }
 
 /** Throws where there can be no further step. */
-function step(generation: Generation, asked: Asked, { onCancel, make, resolve, reject }: Step): void {
+function step<T>(generation: Generation, asked: Asked, given: Step<T>): void {
+  checkRoom(generation, asked.position);
+  const { onCancel, reject } = given;
+  let isNew = false;
+  addStep(generation, asked.position, {
+    onCancel,
+    reject,
+    perform: () => {
+      isNew = true;
+      // Restate begins a step only when all that came before it is known: so also the wish to end.
+      return generation.stop === undefined ? given.make() : Promise.resolve(leftOut);
+    },
+    settle: (value, bytes) => {
+      const record = asRecord(value);
+      generation.journalBytes += bytes;
+      const difference = isNew || record.type === 'left-out' ? undefined : recordDiffers(record, asked);
+      if (difference !== undefined) return reject(stopChanged(generation, difference));
+      try {
+        given.resolve(given.read(generation, record));
+      } catch (error) {
+        reject(error);
+      }
+    },
+  });
+}
+
+function checkRoom(generation: Generation, position: number): void {
   const { stop, journalBytes } = generation;
   const { maxSteps, maxJournalBytes } = generation.limits;
   if (stop !== undefined) throw stop.error;
-  if (asked.position >= maxSteps)
+  if (position >= maxSteps)
     throw stopFull(generation, `it has made ${maxSteps} steps, the most that one journal takes`);
   if (journalBytes > maxJournalBytes)
     throw stopFull(
       generation,
       `its journal takes ${journalBytes} bytes, at most ${maxJournalBytes} are kept`,
     );
-  let isNew = false;
-  addStep(generation, asked.position, {
-    onCancel,
-    reject,
-    make: () => {
-      isNew = true;
-      // Restate begins a step only when all that came before it is known: so also the wish to end.
-      return generation.stop === undefined ? make() : Promise.resolve(leftOut);
-    },
-    resolve: (record) => {
-      const difference = isNew || record.type === 'left-out' ? undefined : recordDiffers(record, asked);
-      if (difference === undefined) resolve(record);
-      else reject(stopChanged(generation, difference));
-    },
-  });
+}
+
+/** As it was written, by this program or an earlier one. */
+function asRecord(value: unknown): StepRecord {
+  return value as StepRecord;
 }
 
 const leftOut = JSON.stringify({ type: 'left-out' } satisfies StepRecord);
 
-function addStep(generation: Generation, position: number, added: Step): void {
-  const { onCancel, make, resolve, reject } = added;
-  const settle = (value: unknown): void => {
-    const { record, bytes } = value as KeptRecord; // As it is read below.
-    generation.items.delete(item);
-    generation.journalBytes += bytes;
-    resolve(record);
-  };
-  const item = addItem(generation, { onCancel, reject, settle }, (answer) => {
-    const serde = measuringSerde((record, bytes) => answer({ record, bytes }));
-    return generation.context.run(stepName(position), make, { maxRetryAttempts: 1, serde });
-  });
-}
-
-interface KeptRecord {
-  readonly record: StepRecord;
-  readonly bytes: number;
+function addStep(generation: Generation, position: number, waiter: Waiter): void {
+  // The SDK holds these until the invocation ends: so they know the item alone, which lets go of what it was for.
+  const perform = (): Promise<string> => item.waiter?.perform?.() ?? Promise.resolve(leftOut);
+  const serde = readingSerde(() => item);
+  const promise = generation.context.run(stepName(position), perform, { maxRetryAttempts: 1, serde });
+  const item = addItem(generation, waiter, promise);
 }

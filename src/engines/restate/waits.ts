@@ -1,7 +1,7 @@
 import { assert } from '../../base/assert.ts';
 import type { Signalled } from '../../runtime/durable.ts';
 import type { AskedSleep, AskedWait } from '../../runtime/memory-generation.ts';
-import { addTimer, tellDesk } from './generation.ts';
+import { addTimer, dropItem, tellDesk } from './generation.ts';
 import type { Generation, OpenWait } from './generation.ts';
 import type { NoteMessage } from './messages.ts';
 import { stepName } from './record.ts';
@@ -16,18 +16,8 @@ export async function sleep(generation: Generation, asked: AskedSleep): Promise<
   if (delayMs <= 0) return;
   if (generation.stop !== undefined) throw generation.stop.error;
   await new Promise<void>((resolve, reject) => {
-    const item = addTimer(
-      generation,
-      { delayMs, name: stepName(asked.position) },
-      {
-        onCancel: 'reject',
-        reject,
-        settle: () => {
-          generation.items.delete(item);
-          resolve();
-        },
-      },
-    );
+    const timer = { delayMs, name: stepName(asked.position) };
+    addTimer(generation, timer, { onCancel: 'reject', reject, settle: () => resolve() });
   });
 }
 
@@ -109,9 +99,9 @@ function gather(generation: Generation, onWaiting: (() => void) | undefined): Ge
 }
 
 function endWait(generation: Generation, wait: OpenWait, signalled: Signalled): void {
-  const { waits, items } = generation;
+  const { waits } = generation;
   waits.delete(wait);
-  if (wait.timer !== undefined) items.delete(wait.timer);
+  if (wait.timer !== undefined) dropItem(generation, wait.timer);
   const [first] = waits;
   tellNote(generation, { waiting: first?.asked.signal ?? null });
   wait.resolve(signalled);

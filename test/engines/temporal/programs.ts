@@ -58,6 +58,12 @@ export const programs = {
     if (isWaiting === true) await durable.waitFor('go');
     return count;
   },
+  /** Two calls after each other, and then two beside each other. */
+  pairs: async (durable) => {
+    for (const step of [1, 2]) await durable.call('effect', step);
+    await Promise.all([3, 4].map((step) => durable.call('effect', step)));
+    return 'done';
+  },
   /** So many calls, a wait, and one more. */
   rests: async (durable, input) => {
     const count = Number(input);

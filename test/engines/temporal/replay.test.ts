@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { temporal } from '../../../src/engines/temporal/temporal.ts';
 import { replayHistory } from '../../../src/engines/temporal/replay.ts';
+import type { Effect } from '../../../src/runtime/durable.ts';
 import { createAgent } from '../../../src/runtime/create-agent.ts';
 import { scriptedModel } from '../../../src/testing/scripted-model.ts';
 import { tool } from '../../../src/tools/tool.ts';
@@ -83,6 +84,33 @@ async function programHistories(): Promise<readonly History[]> {
   await shows({ result: 'all done' });
   await engine.close();
   return server.historiesOf(`rerail:${name}:run`);
+}
+
+/** Cancelled while two calls are under way beside each other, after two others. */
+async function cancelledHistory(): Promise<History> {
+  const name = `cancelled-${randomUUID()}`;
+  let underWay = 0;
+  const effect: Effect = (input, { signal }) => {
+    if (Number(input) < 3) return { type: 'done', value: input };
+    underWay += 1;
+    return new Promise((resolve) =>
+      signal.addEventListener('abort', () => resolve({ type: 'done', value: 'stopped' })),
+    );
+  };
+  const engine = await openProgram(
+    { ...options(), workflowBundle: { code: tests.code } },
+    { name, facts: { program: 'pairs' }, effects: { effect } },
+  );
+  await engine.start(null, { runId: 'run', version: '1' });
+  await vi.waitFor(() => expect(underWay).toBe(2), { timeout: 20_000 });
+  await engine.cancel('run', 'enough');
+  await vi.waitFor(async () => expect((await engine.status('run')).type).not.toBe('running'), {
+    timeout: 20_000,
+  });
+  await engine.close();
+  const [history] = server.historiesOf(`rerail:${name}:run`);
+  if (history === undefined) throw new Error('No history was generated');
+  return history;
 }
 
 /** As somebody has exported it: JSON, and copied before it is changed. */
@@ -177,6 +205,21 @@ describe('the replay of generated histories by Temporal’s own replayer', { tim
     const history = changed(historyOf(kind, index), change);
     // What the workflow asked for stands in the history as the id of the activity, with a digest of the input.
     await expect(replay(kind, history)).rejects.toMatchObject({ code: 'INVALID_STATE' });
+  });
+
+  it('accepts the history of a run that was cancelled: just the calls under way were, although they take over the scopes of others', async () => {
+    const { events } = await cancelledHistory();
+    const idsOf = (type: string): readonly number[] =>
+      events.flatMap((event) => {
+        const { scheduledEventId } = (event['activityTaskCancelRequestedEventAttributes'] ?? event) as {
+          readonly scheduledEventId?: number;
+        };
+        return event.eventType === `EVENT_TYPE_${type}` ? [scheduledEventId ?? event.eventId] : [];
+      });
+    const scheduled = idsOf('ACTIVITY_TASK_SCHEDULED');
+    expect(scheduled).toHaveLength(4);
+    expect(idsOf('ACTIVITY_TASK_CANCEL_REQUESTED')).toEqual(scheduled.slice(2));
+    await expect(replay('programs', { events })).resolves.toBeUndefined();
   });
 
   it('refuses a history from which a step was taken', async () => {
