@@ -39,10 +39,8 @@ const sdk = /** @type {Sdk} */ (installRestate().sdk);
 const server = await startRestate();
 /** When the steps of each run began. @type {Map<string, number[]>} */
 const stamps = new Map();
-/** Who waits for a run. @type {Map<string, (count: number) => void>} */
-const waiting = new Map();
 let turns = 0;
-let gate = createGate(0);
+let gate = createGate(0, 0);
 
 try {
   const contestants = { 'bare ctx.run': await bare(), Rerail: await ours() };
@@ -127,8 +125,8 @@ async function ours() {
   return (runs, steps) =>
     each(runs, async (runId) => {
       await engine.start(steps + 1, { runId, version: '1' });
-      // Whoever asks takes the worker's time, so nobody asks before all steps are done.
-      await whenStamped(runId, steps);
+      // Whoever asks takes the worker's time, so nobody asks before the steps of all runs are done.
+      await gate.finished;
       while ((await engine.status(runId)).type !== 'ended') await sleep(50);
     });
 }
@@ -156,32 +154,29 @@ function stamp(runId) {
     return gate.opened;
   }
   known.push(performance.now());
-  waiting.get(runId)?.(known.length);
+  if (known.length === gate.steps) gate.finishOne();
   return undefined;
 }
 
-/** @param {number} runs */
-function createGate(runs) {
+/**
+ * Opens when all runs have begun, and is finished when all have taken their steps.
+ *
+ * @param {number} runs
+ * @param {number} steps
+ */
+function createGate(runs, steps) {
   /** @type {() => void} */
   let open = () => undefined;
   const opened = /** @type {Promise<void>} */ (new Promise((resolve) => (open = resolve)));
-  return { runs, opened, open };
-}
-
-/**
- * @param {string} runId
- * @param {number} steps
- */
-function whenStamped(runId, steps) {
-  return new Promise((resolve) => {
-    const look = (/** @type {number} */ count) => {
-      if (count < steps) return;
-      waiting.delete(runId);
-      resolve(undefined);
-    };
-    waiting.set(runId, look);
-    look(stamps.get(runId)?.length ?? 0);
-  });
+  /** @type {() => void} */
+  let finish = () => undefined;
+  const finished = /** @type {Promise<void>} */ (new Promise((resolve) => (finish = resolve)));
+  let left = runs;
+  const finishOne = () => {
+    left -= 1;
+    if (left === 0) finish();
+  };
+  return { runs, steps, opened, open, finished, finishOne };
 }
 
 /**
@@ -195,7 +190,7 @@ async function takeTurns(contestants, runs, steps) {
   for (let round = 0; round <= rounds; round += 1) {
     for (const [name, contestant] of Object.entries(contestants)) {
       stamps.clear();
-      gate = createGate(runs);
+      gate = createGate(runs, steps);
       const before = process.cpuUsage();
       await contestant(runs, steps);
       const { user, system } = process.cpuUsage(before);

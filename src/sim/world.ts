@@ -96,7 +96,8 @@ export function createWorld(
   return {
     plan,
     clock,
-    store: memoryStore({ clock }),
+    // Every process reads the whole record, and so does whoever checks it.
+    store: memoryStore({ clock, isFrozen: true }),
     sabotage,
     calls: new Map(),
     keys: new Map(),

@@ -1,3 +1,4 @@
+import type { Json } from '../base/json.ts';
 import type { FailureCode } from '../errors/codes.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { FailureDetails } from '../errors/failure.ts';
@@ -9,6 +10,7 @@ import { keptText } from '../storage/common/text-addition.ts';
 /** What all handles on one memory store share: what would be on the disk. */
 export interface StoreData {
   readonly nowMs: () => number;
+  readonly isFrozen: boolean;
   readonly runs: Map<string, HeldRun>;
   /** For each owner the runs he believes to have, with the epoch he has them by. */
   readonly believed: Map<string, Map<string, number>>;
@@ -50,6 +52,8 @@ export interface HeldEvent {
   hash: string | undefined;
   /** What the hash was made of: as long as it is this very text, it need not be made again. */
   hashed: { readonly bodyText: string; readonly previous: string } | undefined;
+  /** What was read of it, where all who read share it. */
+  read?: { readonly bodyText: string; readonly body: Json };
 }
 
 export interface HeldSignal extends Omit<StoredSignal, 'payload'> {
@@ -78,9 +82,10 @@ export interface HeldSession {
 }
 
 /** A store with nothing in it. */
-export function createStoreData(nowMs: () => number): StoreData {
+export function createStoreData(nowMs: () => number, isFrozen: boolean): StoreData {
   return {
     nowMs,
+    isFrozen,
     runs: new Map(),
     believed: new Map(),
     deadOwners: new Set(),

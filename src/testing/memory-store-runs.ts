@@ -1,4 +1,5 @@
 import type { Json } from '../base/json.ts';
+import { deepFreeze } from '../base/plain-copy.ts';
 import type { RerailError } from '../errors/rerail-error.ts';
 import type {
   Addition,
@@ -14,7 +15,7 @@ import type {
   StoredSignal,
 } from '../model/store.ts';
 import { findChangedSeq, isHeld, rowOf, storageError } from './memory-store-data.ts';
-import type { HeldRun, StoreData } from './memory-store-data.ts';
+import type { HeldEvent, HeldRun, StoreData } from './memory-store-data.ts';
 
 /** Signals that nobody takes must not fill the store. */
 const maxSignals = 1000;
@@ -103,9 +104,19 @@ export function readEvents(data: StoreData, runId: string, range: EventRange): r
     seq: from + index,
     atMs: event.atMs,
     type: event.type,
-    body: JSON.parse(event.bodyText) as Json, // Written by us, from what was JSON.
+    body: data.isFrozen ? sharedBody(event) : parse(event.bodyText),
     hash: event.hash ?? '',
   }));
+}
+
+function parse(bodyText: string): Json {
+  return JSON.parse(bodyText) as Json; // Written by us, from what was JSON.
+}
+
+function sharedBody(event: HeldEvent): Json {
+  const { bodyText } = event;
+  if (event.read?.bodyText !== bodyText) event.read = { bodyText, body: deepFreeze(parse(bodyText)) };
+  return event.read.body;
 }
 
 export function keepSignal(data: StoreData, runId: string, signal: NewSignal): SignalKept {

@@ -135,6 +135,22 @@ describe('the faults of memoryStore', () => {
   });
 });
 
+describe('a memoryStore whose events are frozen', () => {
+  it('gives everybody the same event, which nobody can change, until it is spoilt', async () => {
+    const store = memoryStore({ clock: simulatedClock(), isFrozen: true });
+    await store.runs.create(
+      { runId: 'run-1', agent: 'clerk', events: [{ type: 'began', body: { input: ['a'] } }] },
+      ben,
+    );
+    const [first] = await store.runs.events('run-1');
+    const [again] = await store.reopen().runs.events('run-1');
+    expect(again?.body).toBe(first?.body);
+    expect(() => (first?.body as { input: string[] }).input.push('b')).toThrow(TypeError);
+    store.damage('run-1', { type: 'event-changed', seq: 1 });
+    await expect(store.runs.events('run-1')).rejects.toMatchObject({ failure: { code: 'STORAGE_CORRUPT' } });
+  });
+});
+
 describe('a death in memoryStore', () => {
   it('lets the leases of a dead owner be taken at once, and only his', async () => {
     const store = memoryStore({ clock: simulatedClock() });

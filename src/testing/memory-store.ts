@@ -34,6 +34,8 @@ export interface MemoryStoreOptions {
   /** `required` unless told. */
   readonly durability?: Durability;
   readonly faults?: StoreFaults;
+  /** Events that are read are frozen and the same for everybody, which takes less time where many read them; not so unless told. */
+  readonly isFrozen?: boolean;
 }
 
 /**
@@ -63,10 +65,12 @@ export type StoreDamage =
   | { readonly type: 'event-changed'; readonly seq: number }
   | { readonly type: 'tail-lost'; readonly events: number };
 
+type HandleOptions = Omit<MemoryStoreOptions, 'clock' | 'isFrozen'>;
+
 /** A store in memory, and what a test does to it. */
 export interface MemoryStore extends Store {
   /** Another handle on the same data, as a second process has it. The clock is the same. */
-  readonly reopen: (options?: Omit<MemoryStoreOptions, 'clock'>) => MemoryStore;
+  readonly reopen: (options?: HandleOptions) => MemoryStore;
   /** His leases can be taken at once. What he still writes until then is kept. */
   readonly simulateDeath: (ownerId: string) => void;
   /** Makes this handle a dead process: no verb of it writes or settles any more, and its owners are dead. */
@@ -87,9 +91,9 @@ export interface MemoryStore extends Store {
  * @example const store = memoryStore({ faults: { before: ({ number }) => (number === 7 ? diskFull : undefined) } });
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
-  const { clock = systemClock, ...rest } = options;
+  const { clock = systemClock, isFrozen = false, ...rest } = options;
   return createHandle(
-    createStoreData(() => clock.wallMs()),
+    createStoreData(() => clock.wallMs(), isFrozen),
     rest,
   );
 }
@@ -103,7 +107,7 @@ interface Handle {
   isDead: boolean;
 }
 
-function createHandle(data: StoreData, options: Omit<MemoryStoreOptions, 'clock'>): MemoryStore {
+function createHandle(data: StoreData, options: HandleOptions): MemoryStore {
   const { durability = 'required', faults } = options;
   const handle: Handle = { data, faults, ownerIds: new Set(), operations: 0, isDead: false };
   return {
