@@ -55,15 +55,17 @@ export function performEffect(
 }
 
 function contextOf({ runId, inbox }: Generation, { position }: AskedCall, limit: Limit): EffectContext {
-  return {
-    runId,
-    position,
-    pending: inbox.pending,
-    get signal() {
-      return signalOf(limit);
-    },
-  };
+  const context = { __proto__: lazySignal, runId, position, pending: inbox.pending, limit };
+  return context as unknown as EffectContext; // The prototype brings the signal, which the compiler does not see.
 }
+
+// On a prototype that all calls share: a getter in a literal gives each object a shape of its own, which only a full
+// collection frees, and with it everything the call has held.
+const lazySignal = {
+  get signal(): AbortSignal {
+    return signalOf((this as unknown as { readonly limit: Limit }).limit); // Only ever used as the prototype above.
+  },
+};
 
 function writeRecord(called: CalledText, end: EffectEnd, maxBytes: number): string {
   const text = written(called, end);
