@@ -14,7 +14,8 @@ interface Deps<Ticker extends Ticking> {
 
 interface Entry {
   readonly dueMs: number;
-  readonly callback: () => void;
+  /** Absent when nobody waits any more. */
+  callback: (() => void) | undefined;
 }
 
 const tickMs = 100;
@@ -42,13 +43,16 @@ export function createCoarseTimers<Ticker extends Ticking>(
     const nowMs = deps.nowMs();
     for (const entry of entries) {
       if (entry.dueMs > nowMs) continue;
+      const { callback } = entry;
       remove(entry);
-      entry.callback();
+      callback?.();
     }
   }
 
   /** Nobody waits any more: the ticking must not keep the process alive. */
   function remove(entry: Entry): void {
+    // A set that lives long leaves old tables behind, which keep what was in them until a full collection.
+    entry.callback = undefined;
     if (entries.delete(entry) && entries.size === 0) ticking?.unref();
   }
 
