@@ -1,3 +1,4 @@
+import { beside } from '../base/beside.ts';
 import type { AgentParts } from '../runtime/agent-parts.ts';
 import { internalsOf, isAgent } from '../runtime/agent-internals.ts';
 import type { AgentRuns } from '../runtime/agent-runs.ts';
@@ -79,7 +80,7 @@ export interface Children {
 
 /** Makes the agents below when they are first needed, once for each agent above. */
 export function createChildren(agents: AgentMap, extras: Omit<AgentExtras, 'inherited'> = {}): Children {
-  const known = new WeakMap<AgentParts, Map<string, AgentRuns>>();
+  const below = beside((_parts: AgentParts) => new Map<string, AgentRuns>());
   const agentOf = (name: string): AnyAgent => {
     const agent = Object.hasOwn(agents, name) ? agents[name] : undefined;
     if (agent === undefined) throw flowError(`There is no agent "${name}"`);
@@ -88,8 +89,7 @@ export function createChildren(agents: AgentMap, extras: Omit<AgentExtras, 'inhe
   return {
     partsOf: (name) => internalsOf(agentOf(name)).parts,
     of: (parts, name) => {
-      const made = known.get(parts) ?? new Map<string, AgentRuns>();
-      known.set(parts, made);
+      const made = below(parts);
       const before = made.get(name);
       if (before !== undefined) return before;
       const runs = internalsOf(agentOf(name)).make({ ...extras, inherited: inheritFrom(parts, name) });

@@ -1,3 +1,4 @@
+import { beside } from '../base/beside.ts';
 import type { RecordedCall } from '../agent/conducted.ts';
 import type { ConductorView } from '../runtime/conductor.ts';
 import { optionsOf } from './flow-fallbacks.ts';
@@ -32,7 +33,7 @@ interface Progress {
 }
 
 /** Of a list of calls, which only grows: what is settled stays settled, and need not be looked at again. */
-const progresses = new WeakMap<readonly RecordedCall[], Map<FlowOrder, Progress>>();
+const progressesOf = beside((_calls: readonly RecordedCall[]) => new Map<FlowOrder, Progress>());
 
 /** The nodes at which the flow stands, in the order in which they are written. None where everything is settled. */
 export function frontOf(
@@ -55,8 +56,7 @@ export function frontOf(
 }
 
 function progressOf(order: FlowOrder, calls: readonly RecordedCall[]): Progress {
-  const known = progresses.get(calls) ?? new Map<FlowOrder, Progress>();
-  progresses.set(calls, known);
+  const known = progressesOf(calls);
   const progress = known.get(order) ?? begin(order.nodes);
   known.set(order, progress);
   return progress;

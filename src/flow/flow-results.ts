@@ -1,3 +1,4 @@
+import { beside } from '../base/beside.ts';
 import type { CallRecord, RecordedCall } from '../agent/conducted.ts';
 import { lazy } from '../base/lazy.ts';
 import { createFailure } from '../errors/failure.ts';
@@ -15,16 +16,17 @@ export interface FlowParts {
   readonly options: Readonly<Record<string, NodeOptions>>;
 }
 
-const indexes = new WeakMap<FlowGraph, ReadonlyMap<string, FlowGraph['nodes'][number]>>();
+const indexOf = beside(
+  ({ nodes }: FlowGraph): ReadonlyMap<string, FlowGraph['nodes'][number]> =>
+    new Map(nodes.map((node) => [node.name, node])),
+);
 
 /** A node by its name, however many there are. */
 export function nodeNamed(
   { graph }: Pick<FlowParts, 'graph'>,
   name: string,
 ): FlowGraph['nodes'][number] | undefined {
-  const index = indexes.get(graph) ?? new Map(graph.nodes.map((node) => [node.name, node]));
-  indexes.set(graph, index);
-  return index.get(name);
+  return indexOf(graph).get(name);
 }
 
 /** What has become of a node so far. */
@@ -50,13 +52,18 @@ interface ReadStates {
   running: number[];
 }
 
-const read = new WeakMap<readonly RecordedCall[], ReadStates>();
+const readOf = beside((_calls: readonly RecordedCall[]): ReadStates => ({
+  states: new Map(),
+  count: 0,
+  running: [],
+}));
 
 /** By node, from the latest call of it. A node that was never called is not among them. */
 export function readStates({ calls }: Pick<ConductorView, 'calls'>): NodeStates {
-  const known: ReadStates = read.get(calls) ?? { states: new Map(), count: 0, running: [] };
-  read.set(calls, known);
+  const known = readOf(calls);
   const { states } = known;
+  // Nothing has come since.
+  if (known.count === calls.length && known.running.length === 0) return states;
   const open = known.running;
   known.running = [];
   const look = (place: number): void => {

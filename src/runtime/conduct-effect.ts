@@ -4,11 +4,11 @@ import { messagesOf } from '../agent/history.ts';
 import type { ReadyCall, RunState } from '../agent/state.ts';
 import { spentLimit } from '../agent/turn.ts';
 import { assert, unreachable } from '../base/assert.ts';
+import { beside } from '../base/beside.ts';
 import type { Json } from '../base/json.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
 import type { AssistantPart, Message, ToolCallPart } from '../model/message.ts';
 import type { PartialResult } from '../model/model.ts';
-import type { Tool } from '../model/tool.ts';
 import type { AgentParts } from './agent-parts.ts';
 import { runWithin } from './bounded-work.ts';
 import type { ConductorCall, ConductorStep, ConductorView } from './conductor.ts';
@@ -177,13 +177,14 @@ interface NodeCalls {
 }
 
 /** What a call of a node with the very same input came to, but for its id: a flow asks most of its nodes the same, at every run. */
-const preparedBefore = new WeakMap<Tool, { readonly input: Json; readonly ready: ReadyCall }>();
+const preparedBefore = beside(
+  (_parts: AgentParts) => new Map<string, { readonly input: Json; readonly ready: ReadyCall }>(),
+);
 
 function nodeCalls(parts: AgentParts, live: LiveRun, { result, calls }: NodeCalls): Answer | Promise<Answer> {
-  const { registry } = parts;
-  const [only] = calls;
-  const tool = only === undefined || calls.length > 1 ? undefined : registry.get(only.name);
-  const known = tool === undefined ? undefined : preparedBefore.get(tool);
+  const before = preparedBefore(parts);
+  const only = calls.length > 1 ? undefined : calls[0];
+  const known = only === undefined ? undefined : before.get(only.name);
   const { withdrawn } = live.state as RunState; // See above.
   if (known !== undefined && known.input === only?.input && !Object.hasOwn(withdrawn, only.name)) {
     const callId = result.toolCalls[0]?.callId ?? '';
@@ -192,19 +193,13 @@ function nodeCalls(parts: AgentParts, live: LiveRun, { result, calls }: NodeCall
   }
   const answer = readAnswer(withoutRules(parts), live, result);
   const prepared = answer instanceof Promise ? undefined : answer.prepared?.[0];
-  if (tool !== undefined && only !== undefined && prepared?.type === 'ready')
-    preparedBefore.set(tool, { input: only.input, ready: prepared });
+  if (only !== undefined && prepared?.type === 'ready')
+    before.set(only.name, { input: only.input, ready: prepared });
   return answer;
 }
 
 /** The same parts each time: a copy of them is dear. */
-const ruleless = new WeakMap<AgentParts, AgentParts>();
-
-function withoutRules(parts: AgentParts): AgentParts {
-  const known = ruleless.get(parts) ?? { ...parts, rules: [] };
-  ruleless.set(parts, known);
-  return known;
-}
+const withoutRules = beside((parts: AgentParts): AgentParts => ({ ...parts, rules: [] }));
 
 function nothingToDo(runId: string): Error {
   return new Error(`The conductor of run "${runId}" wants to call nothing, and does not answer either`);
