@@ -12,7 +12,7 @@ import type { AgentSeams } from './agent-options.ts';
 import type { AgentParts } from './agent-parts.ts';
 import { awaitSetup } from './await-setup.ts';
 import { tellBackground } from './background.ts';
-import { takePlace } from './child-place.ts';
+import { childPlace, takePlace } from './child-place.ts';
 import { drive } from './drive.ts';
 import type { DriveInput } from './drive.ts';
 import type { FailedHook } from './hook-notes.ts';
@@ -164,7 +164,8 @@ function lostFailure(runId: string): Failure {
 /** Starts a run, or finds the one of that name. */
 function begin(held: HeldRuns, input: RunInput, joining: Joining): LiveRun {
   const { options, watcher } = joining;
-  checkRunOptions(options, 'run');
+  // Of a run below another one they are ours.
+  if (options[childPlace] === undefined) checkRunOptions(options, 'run');
   const { parts, runs } = held;
   const runId = options.runId ?? parts.newId();
   const known = runs.get(runId);

@@ -9,15 +9,18 @@ import type { LiveRun } from './live-run.ts';
 export type StartInput = Extract<DriveInput, { type: 'start' }>;
 
 /** Begins it, on record where there is one. */
-export async function startRun(held: HeldRuns, live: LiveRun, input: StartInput): Promise<void> {
-  const { runId } = live;
+export function startRun(held: HeldRuns, live: LiveRun, input: StartInput): Promise<void> {
   const { engine, keeper, parts } = held;
-  const options = { runId, version: driverVersion };
-  if (keeper === undefined && live.bounds === undefined)
-    return engine.start(input as unknown as Json, options); // Messages are JSON.
-  const recorded: StartInput = { ...input, config: configFor(parts, live.bounds) };
-  const whole: StartInput = live.isCancelled ? { ...recorded, isCancelled: true } : recorded;
+  const { bounds, isCancelled } = live;
+  // Where nothing is written down, the driver asks for itself whether the end was wished for.
+  if (keeper === undefined)
+    return begin(engine, live, bounds === undefined ? input : { ...input, config: configFor(parts, bounds) });
+  const recorded: StartInput = { ...input, config: configFor(parts, bounds) };
+  const whole: StartInput = isCancelled ? { ...recorded, isCancelled: true } : recorded;
   live.unbegun = whole;
-  await engine.start(whole as unknown as Json, options);
-  live.unbegun = undefined;
+  return begin(engine, live, whole).then(() => void (live.unbegun = undefined));
+}
+
+function begin(engine: HeldRuns['engine'], { runId }: LiveRun, input: StartInput): Promise<void> {
+  return engine.start(input as unknown as Json, { runId, version: driverVersion }); // Messages are JSON.
 }
