@@ -145,6 +145,7 @@ function flowNode(parts: FlowParts, children: Children, name: string): Node {
         input: () => inputOfNode(parts, view, name),
         isAgain: call.attempt > 1 || before.length > 0,
         mayBeginAfresh: before.length > 0,
+        isReadNoMore: true,
         contentOf: keepOutcome,
       });
     },

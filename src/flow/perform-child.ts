@@ -29,6 +29,8 @@ export interface Child {
   readonly isAgain: boolean;
   /** It was stopped in an earlier life of the run above: that is final, but it may be begun afresh. */
   readonly mayBeginAfresh: boolean;
+  /** Where it went well, what is kept of it is all that anybody wants of it. */
+  readonly isReadNoMore?: true;
   /** What is kept of it where it went well. */
   readonly contentOf: (outcome: Extract<RunOutcome, { type: 'completed' }>) => string;
 }
@@ -106,25 +108,26 @@ async function carry(call: NodeCall, child: Child): Promise<Carried> {
   const isKnown = typeof knowing === 'boolean' ? knowing : await knowing;
   const tooMany = isKnown ? undefined : checkFamily(call);
   if (tooMany !== undefined) return { type: 'refused', failure: tooMany };
-  if (!isKnown) {
-    call.family.runs += 1;
-    call.onForgotten(() => runs.forget(runId));
-  }
+  if (!isKnown) call.family.runs += 1;
   const asking = isKnown ? 'The run has begun' : inputIn(call, child);
   const input = asking instanceof Promise ? await asking : asking;
   const wish = obey(call, child);
+  let isDone = false;
   try {
     const tell = teller(call, runId, isKnown);
     const join = (): Promise<RunOutcome> =>
       runs.run(input, { runId, ...optionsOf(call, child, { signal: wish.signal, tell }) });
     const found = await join();
     const begun = found.type === 'suspended' ? await outwait(call, found, join) : found;
+    isDone = begun.type === 'completed';
     // As nearly all do.
-    if (begun.type === 'completed') return { type: 'came-to', outcome: begun };
+    if (isDone) return { type: 'came-to', outcome: begun };
     const options = optionsOf(call, child, { signal: wish.signal, tell, begun });
     return { type: 'came-to', outcome: await goOn(call, { child, begun, options }) };
   } finally {
     wish.stopListening();
+    if (isDone && child.isReadNoMore === true) runs.forget(runId);
+    else if (!isKnown) call.onForgotten(() => runs.forget(runId));
   }
 }
 
