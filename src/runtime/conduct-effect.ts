@@ -29,7 +29,7 @@ export function performConductEffect(
   const state = live.state as RunState; // Only a run that has begun asks what to do.
   const broken = (error: unknown): EffectEnd => {
     if (signal.aborted) throw error;
-    return done({ type: 'broken', failure: classifyFailure(error, 'flow') });
+    return ended({ type: 'broken', failure: classifyFailure(error, 'flow') });
   };
   try {
     const deciding = decide(parts, state, signal);
@@ -40,7 +40,7 @@ export function performConductEffect(
             return step === 'too-late' ? overdue(state) : follow(parts, live, step);
           })
         : follow(parts, live, deciding);
-    return event instanceof Promise ? event.then((told) => done(told), broken) : done(event);
+    return event instanceof Promise ? event.then((told) => ended(told), broken) : ended(event);
   } catch (error) {
     return broken(error);
   }
@@ -213,6 +213,6 @@ function answerOf(live: LiveRun, { text, output }: Extract<ConductorStep, { type
   return { ...answer, check: { type: 'valid', value: output ?? text } };
 }
 
-function done(event: MachineEvent): EffectEnd {
+function ended(event: MachineEvent): EffectEnd {
   return { type: 'done', value: event as unknown as Json }; // Events are JSON.
 }

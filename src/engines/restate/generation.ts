@@ -14,6 +14,8 @@ import type { Names } from './names.ts';
 import type { ResolvedOptions } from './options.ts';
 import { graceName } from './record.ts';
 import type { RestateContext, RestatePromise, RestateSdk } from './sdk.ts';
+import { answering } from './serde.ts';
+import type { AnswerSerde } from './serde.ts';
 
 /** What all runs of an engine share. */
 export interface Host {
@@ -62,8 +64,9 @@ export type Stop =
  * Something that the journal will answer, and then its own answer. The SDK holds it until the invocation ends, so it lets go of
  * whoever waited and of the value as soon as they are not needed: what is held is what the collector of garbage copies.
  */
-export interface Item {
-  readonly promise: RestatePromise<Item>;
+export interface Item extends AnswerSerde {
+  /** Absent until it is waited for. */
+  promise: RestatePromise<Item> | undefined;
   /** Undefined when it was told, or has stopped waiting. */
   waiter: Waiter | undefined;
   value: unknown;
@@ -119,12 +122,17 @@ export function createGeneration(host: Host, context: RestateContext, begun: Car
   };
 }
 
+/** Something that nobody waits for yet. It reads its own answer: it is the serde of its promise. */
+export function createItem(waiter: Waiter): Item {
+  const item = { __proto__: answering, promise: undefined, waiter, value: undefined, bytes: 0 };
+  return item as unknown as Item; // The prototype brings the rest, which the compiler does not see.
+}
+
 /** Waits for an answer of the journal, together with all others. The promise gives the item itself, with its value. */
-export function addItem(generation: Generation, waiter: Waiter, promise: RestatePromise<Item>): Item {
-  const item: Item = { promise, waiter, value: undefined, bytes: 0 };
+export function addItem(generation: Generation, item: Item, promise: RestatePromise<Item>): void {
+  item.promise = promise;
   generation.items.add(item);
   generation.nudge();
-  return item;
 }
 
 /** The journal has answered: whoever still waits is told. */
@@ -144,9 +152,10 @@ export function dropItem({ items }: Generation, item: Item): void {
 /** Waits for Restate's own timer. Its name says in the journal what it is for: the step that it belongs to. */
 export function addTimer(generation: Generation, timer: Timer, waiter: Waiter): Item {
   const { delayMs, name } = timer;
-  const item: Item = addItem(
+  const item = createItem(waiter);
+  addItem(
     generation,
-    waiter,
+    item,
     generation.context.sleep(delayMs, name).map(() => item),
   );
   return item;

@@ -1,9 +1,8 @@
-import { addItem, cancelGeneration, takeItem, tellDesk } from './generation.ts';
+import { addItem, cancelGeneration, createItem, takeItem, tellDesk } from './generation.ts';
 import type { Generation, Item } from './generation.ts';
 import type { ListenMessage, Mail } from './messages.ts';
 import { cancelledInRestate } from './record.ts';
 import type { RestatePromise } from './sdk.ts';
-import { readingSerde } from './serde.ts';
 import { deliver } from './waits.ts';
 
 /**
@@ -68,7 +67,7 @@ export function pump(generation: Generation, isOver: () => boolean): Promise<voi
 function askJournal({ host, items }: Generation): RestatePromise<Item> | undefined {
   if (items.size === 0) return undefined;
   const promises: RestatePromise<Item>[] = [];
-  for (const { promise } of items) promises.push(promise);
+  for (const { promise } of items) if (promise !== undefined) promises.push(promise);
   return host.sdk.RestatePromise.race(promises);
 }
 
@@ -88,10 +87,10 @@ export function listen(generation: Generation): void {
     if (cancelReason !== undefined) cancelGeneration(generation, cancelReason);
     if (generation.stop === undefined) listen(generation);
   };
-  const serde = readingSerde(() => item);
-  const { id, promise } = generation.context.awakeable<Item>(serde);
+  const item = createItem({ onCancel: 'keep', reject: () => undefined, settle });
+  const { id, promise } = generation.context.awakeable<Item>(item);
   const took = generation.took.splice(0);
   const message: ListenMessage = { generation: generation.number, awakeableId: id, took };
   tellDesk(generation, 'listen', message);
-  const item = addItem(generation, { onCancel: 'keep', reject: () => undefined, settle }, promise);
+  addItem(generation, item, promise);
 }

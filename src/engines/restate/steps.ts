@@ -2,12 +2,11 @@ import { cancelledError } from '../../runtime/durable-errors.ts';
 import type { Effect, Outcome } from '../../runtime/durable.ts';
 import { assert } from '../../base/assert.ts';
 import type { Asked, AskedCall } from '../../runtime/memory-generation.ts';
-import { addItem, stopChanged, stopFull } from './generation.ts';
+import { addItem, createItem, stopChanged, stopFull } from './generation.ts';
 import type { Generation, Waiter } from './generation.ts';
 import { performEffect } from './perform-effect.ts';
 import { isCall, recordDiffers, stepName } from './record.ts';
 import type { StepRecord } from './record.ts';
-import { readingSerde } from './serde.ts';
 
 /** Performs an effect as a step of Restate, and gives what is on record of it. */
 export function call(generation: Generation, asked: AskedCall, options: CallStep): Promise<Outcome> {
@@ -141,8 +140,8 @@ const leftOut = JSON.stringify({ type: 'left-out' } satisfies StepRecord);
 
 function addStep(generation: Generation, position: number, waiter: Waiter): void {
   // The SDK holds these until the invocation ends: so they know the item alone, which lets go of what it was for.
+  const item = createItem(waiter);
   const perform = (): Promise<string> => item.waiter?.perform?.() ?? Promise.resolve(leftOut);
-  const serde = readingSerde(() => item);
-  const promise = generation.context.run(stepName(position), perform, { maxRetryAttempts: 1, serde });
-  const item = addItem(generation, waiter, promise);
+  const options = { maxRetryAttempts: 1, serde: item };
+  addItem(generation, item, generation.context.run(stepName(position), perform, options));
 }
