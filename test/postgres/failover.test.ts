@@ -56,10 +56,14 @@ async function caughtUp(): Promise<void> {
   }
 }
 
-/** The primary dies; the address leads to the standby at once, which becomes the primary a moment later. */
-async function failOver(): Promise<void> {
+/** The primary dies; the address leads to the standby at once. */
+async function losePrimary(): Promise<void> {
   await primary.kill();
   proxy.leadTo(standby.port);
+}
+
+/** The standby becomes the primary a moment later. */
+async function promote(): Promise<void> {
   await sleep(200);
   await standby.ask(standby.address, 'SELECT pg_promote()');
 }
@@ -68,6 +72,7 @@ describe('a failover', () => {
   it('that loses nothing is waited for: an agent goes on over it, and does everything once', async () => {
     let paid = 0;
     let asked = 0;
+    let promoted: Promise<void> | undefined;
     const agent = createAgent({
       name: 'clerk',
       model: scriptedModel(({ messages }) => {
@@ -85,7 +90,9 @@ describe('a failover', () => {
           execute: async () => {
             paid += 1;
             await caughtUp();
-            void failOver();
+            // Before the tool ends: what the primary took in after this would be lost with it.
+            await losePrimary();
+            promoted = promote();
             return 'paid';
           },
         }),
@@ -95,6 +102,7 @@ describe('a failover', () => {
     const outcome = await agent.run('Pay, please.', { runId: 'run' });
     expect(outcome).toMatchObject({ type: 'completed', text: 'Paid.' });
     expect({ paid, asked }).toEqual({ paid: 1, asked: 2 });
+    await promoted;
     const [server] = await standby.ask(
       standby.address,
       `SELECT status FROM rerail.runs WHERE run_id = 'run'`,
@@ -110,7 +118,8 @@ describe('a failover', () => {
     await expectRefused(standby.address);
     stream.setDown(true);
     await store.runs.append(lease, { events: [note('acknowledged')] });
-    await failOver();
+    await losePrimary();
+    await promote();
     await store.runs.append(kept, { events: [note('goes on')] });
     expect(await bodies(store, 'kept')).toEqual(['begun', 'goes on']);
     const failures = [
