@@ -21,7 +21,10 @@ const sendLetter = tool({
   execute: async ({ customer }, { idempotencyKey }) => {
     await database.send({ key: idempotencyKey, customer, by: name ?? '' });
     // The first worker hangs with these: the letter is out, and nobody has heard of it.
-    if (name === 'worker-1' && customer > 2) await new Promise((resolve) => setTimeout(resolve, 60_000));
+    if (name === 'worker-1' && customer > 2) {
+      console.log(`hangs with letter-${customer}`);
+      await new Promise((resolve) => setTimeout(resolve, 60_000));
+    }
     return 'sent';
   },
 });
@@ -55,7 +58,7 @@ async function work(customers: readonly number[]): Promise<void> {
 async function watch(): Promise<void> {
   await store.open();
   const [first, second] = [start('worker-1'), start('worker-2')];
-  await first.until(2);
+  await first.until(6); // two are finished, with four it hangs
   first.child.kill('SIGKILL');
   const [, signal] = (await once(first.child, 'close')) as [unknown, string];
   console.log(`worker-1: ${signal}, with 2 of its 6 runs finished`);
