@@ -28,6 +28,12 @@ const servedRuns = {
   Rerail: async (task) => madeBy((await import('./agent-rerail.mjs')).rerail, task),
   'Rerail, SQLite': async ({ baseURL }) =>
     (await import('./storage-rerail.mjs')).createKeptRun({ baseURL, file: fresh('served'), effect: 'read' }),
+  'Rerail, SQLite, idempotent': async ({ baseURL }) =>
+    (await import('./storage-rerail.mjs')).createKeptRun({
+      baseURL,
+      file: fresh('served'),
+      effect: 'idempotent',
+    }),
   'Rerail, SQLite, once': async ({ baseURL }) =>
     (await import('./storage-rerail.mjs')).createKeptRun({ baseURL, file: fresh('served'), effect: 'once' }),
 };

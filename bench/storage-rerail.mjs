@@ -20,18 +20,18 @@ import {
  * @typedef {import('../dist/model/index.js').Model} Model
  * @typedef {import('../dist/model/index.js').ModelResponse} ModelResponse
  * @typedef {import('../dist/index.js').RunOutcome} RunOutcome
- * @typedef {'read' | 'once'} Effect
+ * @typedef {'read' | 'idempotent' | 'once'} Effect
  */
 
 /** As many turns as a part asks for. */
 const limits = { maxTurns: 100_000, maxToolCalls: 100_000 };
 
 /**
- * An agent whose runs are kept in a file.
+ * An agent whose runs are kept in a file. Unless told, its tool must find the answer that asks for it on record: a write for each step.
  *
  * @param {{ model: Model, file: string, effect?: Effect, execute?: (input: { query: string }) => string }} task
  */
-export function createKeptAgent({ model, file, effect = 'read', execute = lookUp }) {
+export function createKeptAgent({ model, file, effect = 'idempotent', execute = lookUp }) {
   const store = sqlite(file);
   const lookup = tool({
     name: toolName,

@@ -38,6 +38,7 @@ async function served() {
     'bare node:http, SQLite',
     'Rerail',
     'Rerail, SQLite',
+    'Rerail, SQLite, idempotent',
     'Rerail, SQLite, once',
   ];
   const turns = 5;

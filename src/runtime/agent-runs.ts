@@ -232,9 +232,10 @@ function streamRun(held: HeldRuns, input: RunInput, options: RunOptions): RunStr
 function letGo(held: HeldRuns, runId: string, failure: Failure | undefined): void {
   const live = held.runs.get(runId);
   if (live === undefined || live.ended !== undefined) return;
-  // Everything that led to the end is on record: only that it has ended is not.
-  if (live.ending !== undefined) live.unsaved = failure;
-  endRun(held, live, live.ending ?? letGoOutcome(held, live, failure));
+  // Where everything that led to the end is on record, only that it has ended is not.
+  const ending = live.isEndUncertain ? undefined : live.ending;
+  if (ending !== undefined) live.unsaved = failure;
+  endRun(held, live, ending ?? letGoOutcome(held, live, failure));
 }
 
 function noReader(name: string): RerailError {

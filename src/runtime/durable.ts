@@ -51,6 +51,16 @@ export interface WaitOptions {
 export interface DurableCallOptions {
   /** At most so long, by the engine's own watch; an effect has its own deadline besides. */
   readonly timeoutMs?: number;
+  /**
+   * To do it again harms nobody, so it may begin before what led to it is on record: a crash then loses both. An engine that has
+   * everything on record before it goes on need not look at it.
+   */
+  readonly isHarmless?: boolean;
+  /**
+   * The program may go on from its outcome before that is on record: whatever comes next waits for it unless that is harmless, and
+   * so does the end. Likewise for engines that can.
+   */
+  readonly mayLag?: boolean;
 }
 
 /** What came of an effect. */

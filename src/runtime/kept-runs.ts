@@ -40,6 +40,19 @@ export interface KeptRun {
   readonly unsaved: Addition[];
   failure: Failure | undefined;
   isRetrying: boolean;
+  /** What is written next, together, as soon as nothing else of the run is being written. */
+  gathered: Gathered | undefined;
+  writing: Gathered | undefined;
+}
+
+/** Additions that become one: all of them are on record, or none is. */
+export interface Gathered {
+  readonly events: NewEvent[];
+  row: RowChange | undefined;
+  took: readonly string[] | undefined;
+  readonly whenWritten: Promise<void>;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /** What a keeper holds. */
@@ -53,14 +66,23 @@ export interface Keeping {
 
 /** A run of which nothing is known yet. */
 export function freshRun(): KeptRun {
-  return { lease: undefined, row: undefined, owed: [], unsaved: [], failure: undefined, isRetrying: false };
+  return {
+    lease: undefined,
+    row: undefined,
+    owed: [],
+    unsaved: [],
+    failure: undefined,
+    isRetrying: false,
+    gathered: undefined,
+    writing: undefined,
+  };
 }
 
 /** More than that is not kept in memory for a store that may never come back. */
 const maxUnsaved = 10_000;
 
-/** Writes in order; by the store's promise, what is asked first is written first. */
-export function write(held: Keeping, runId: string, addition: Addition): Promise<void> {
+/** Hands an addition to the store. By the store's promise, what is asked first is written first. */
+export function put(held: Keeping, runId: string, addition: Addition): Promise<void> {
   const run = held.runs.get(runId);
   // Without a lease it was never on record: `begin` has told so.
   if (run?.lease === undefined) return Promise.resolve();

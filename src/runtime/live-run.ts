@@ -56,6 +56,8 @@ export interface LiveRun {
   unsaved: Failure | undefined;
   /** How it ended, until that is written down. */
   ending: RunOutcome | undefined;
+  /** Something that led to it is not on record yet. */
+  isEndUncertain: boolean;
   outcome: Deferred<RunOutcome>;
   /** The latest outcome, once there is one. */
   ended: RunOutcome | undefined;
@@ -98,6 +100,7 @@ export function createLiveRun(runId: string, maxConcurrentTools: number): LiveRu
     unbegun: undefined,
     unsaved: undefined,
     ending: undefined,
+    isEndUncertain: false,
     outcome: createDeferred(),
     ended: undefined,
   };

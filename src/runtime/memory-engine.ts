@@ -4,6 +4,7 @@ import type { Engine, RunStatus, SignalMessage } from './durable.ts';
 import { engineError } from './durable-errors.ts';
 import type { JournalEntry, NamedSignal, RunSnapshot } from './journal.ts';
 import { createInbox } from './memory-inbox.ts';
+import { obeyFirst } from './memory-keeping.ts';
 import { resolveMemoryLimits } from './memory-options.ts';
 import type { MemoryEngineLimits, MemoryEngineOptions } from './memory-options.ts';
 import { beginRun, beginningOf, cancelRun, dropRun, endRun, snapshotOf, statusOf } from './memory-run.ts';
@@ -92,9 +93,8 @@ interface Held {
 function hold(options: MemoryEngineOptions): Held {
   const limits = resolveMemoryLimits(options.limits);
   const { program, clock, checkJson = false, onEnded, onLetGo, version, recorder } = options;
-  const isVolatile = options.isVolatile ?? recorder === undefined;
   const host = {
-    isVolatile,
+    isVolatile: options.isVolatile ?? recorder === undefined,
     effects: new Map(Object.entries(options.effects)),
     clock,
     checkJson,
@@ -143,6 +143,7 @@ function start(held: Held, given: Json, { runId, version }: Wanted): void | Prom
   const run: Run = {
     runId,
     version,
+    isTakenUp: false,
     inbox: known?.inbox ?? createInbox(held.limits.maxSignals),
     generation: undefined,
     number: (known?.number ?? 0) + 1,
@@ -241,7 +242,8 @@ function cancel(held: Held, runId: string, reason: string): void | Promise<void>
   const { recorder } = held.carrier.host;
   const obey = (): void => cancelRun(run, reason);
   // Where the wish cannot be written down, it is obeyed all the same.
-  return recorder === undefined ? obey() : recorder.cancel(runId, reason).then(obey, obey);
+  if (recorder === undefined) return obey();
+  return obeyFirst(run.generation, recorder.cancel(runId, reason).then(obey, obey));
 }
 
 function whenEnded(run: Run | undefined): Promise<RunStatus> {
@@ -282,6 +284,7 @@ function carryOn(held: Held, snapshot: RunSnapshot): void {
   const run: Run = {
     runId,
     version,
+    isTakenUp: true,
     inbox: createInbox(held.limits.maxSignals, snapshot),
     generation: undefined,
     number: generation,

@@ -2,10 +2,9 @@ import { createAborter } from '../base/abort.ts';
 import type { Aborter } from '../base/abort.ts';
 import type { Cancel, Clock } from '../base/clock.ts';
 import type { Json } from '../base/json.ts';
-import { classifyFailure } from '../errors/classify-failure.ts';
 import type { RerailError } from '../errors/rerail-error.ts';
 import type { Effect, Outcome, Signalled } from './durable.ts';
-import { programChangedError, unrecordedError } from './durable-errors.ts';
+import { programChangedError } from './durable-errors.ts';
 import type { JournalEntry } from './journal.ts';
 import { describe, whatDiffers } from './memory-difference.ts';
 import type { Difference } from './memory-difference.ts';
@@ -28,6 +27,8 @@ export interface Generation {
   readonly host: Host;
   readonly runId: string;
   readonly number: number;
+  /** Another process may have died of what comes next: it must be on record before it begins. */
+  readonly isTakenUp: boolean;
   readonly inbox: Inbox;
   readonly controller: Aborter;
   /** By position. A hole is a verb that has no result yet. */
@@ -38,6 +39,10 @@ export interface Generation {
   /** What the program said last of how far it is. */
   announced: Json | undefined;
   stop: Stop | undefined;
+  /** Settles when everything that has happened is on record; absent while it is. */
+  unkept: Promise<void> | undefined;
+  /** Somebody wishes its end, which is being written down: nothing begins until it is obeyed. */
+  wish: Promise<void> | undefined;
   readonly calls: Set<Open<Outcome>>;
   readonly sleeps: Set<Open<void>>;
   /** In the order in which they began, which is the order in which signals are given out. */
@@ -78,6 +83,8 @@ export interface AskedCall {
   readonly position: number;
   readonly effect: string;
   readonly input: Json;
+  /** See `DurableCallOptions`. */
+  readonly mayLag?: boolean;
 }
 
 export interface AskedSleep {
@@ -98,7 +105,7 @@ export interface AskedWait {
 /** Begins a generation from what its journal holds: nothing, for a fresh one. */
 export function createGeneration(
   host: Host,
-  run: { readonly runId: string; readonly number: number; readonly inbox: Inbox },
+  run: Pick<Generation, 'runId' | 'number' | 'isTakenUp' | 'inbox'>,
   journal: readonly JournalEntry[],
 ): Generation {
   const entries: (JournalEntry | undefined)[] = [];
@@ -107,6 +114,7 @@ export function createGeneration(
     host,
     runId: run.runId,
     number: run.number,
+    isTakenUp: run.isTakenUp,
     inbox: run.inbox,
     controller: createAborter(),
     entries,
@@ -114,6 +122,8 @@ export function createGeneration(
     next: 0,
     announced: undefined,
     stop: undefined,
+    unkept: undefined,
+    wish: undefined,
     calls: new Set(),
     sleeps: new Set(),
     waits: new Set(),
@@ -170,31 +180,6 @@ export function open<T, O extends Open<T>>(items: Set<O>, begin: (item: Open<T>)
   });
   if (held.item !== undefined) held.item.promise = promise;
   return promise;
-}
-
-/** Gives the result once the entry is written down. What cannot be written down stops the run: nothing follows from it. */
-export function whenKept<T>(generation: Generation, entry: JournalEntry, result: T): T | Promise<T> {
-  const { host, runId } = generation;
-  if (host.recorder === undefined) return result;
-  return host.recorder.keep(runId, entry).then(
-    // Nobody waits for a program that was let go: it stands still where it is.
-    () => (generation.stop?.type === 'gone' ? new Promise<T>(() => undefined) : result),
-    (error: unknown) => {
-      throw stopUnrecorded(generation, error);
-    },
-  );
-}
-
-/** Nothing more may happen in this generation, since it could not be written down. */
-function stopUnrecorded(generation: Generation, cause: unknown): RerailError {
-  const { stop } = generation;
-  if (stop?.type === 'unrecorded') return stop.error;
-  const error = unrecordedError(classifyFailure(cause, 'storage'));
-  if (stop?.type === 'gone') return error;
-  generation.stop = { type: 'unrecorded', error };
-  generation.controller.abort(error);
-  for (const items of [generation.calls, generation.sleeps, generation.waits]) rejectAll(items, error);
-  return error;
 }
 
 /** The program was cancelled: waits end at once, effects in progress get the grace to tell what came of them. */
@@ -263,7 +248,8 @@ interface OpenItems extends Iterable<Pick<Open<unknown>, 'reject' | 'release' | 
   readonly clear: () => void;
 }
 
-function rejectAll(items: OpenItems, error: RerailError): void {
+/** Everything that is open ends so. */
+export function rejectAll(items: OpenItems, error: RerailError): void {
   for (const item of items) {
     item.release?.();
     if (item.promise !== undefined) hush(item.promise);
@@ -272,7 +258,8 @@ function rejectAll(items: OpenItems, error: RerailError): void {
   items.clear();
 }
 
-function hush(promise: Promise<unknown>): void {
+/** Nobody need look at it. */
+export function hush(promise: Promise<unknown>): void {
   // The verb still rejects for whoever awaits it; a program that awaits it later must not end the process meanwhile.
   promise.catch(() => undefined);
 }

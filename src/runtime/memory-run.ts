@@ -15,6 +15,8 @@ import { copyJson, durableOf } from './memory-verbs.ts';
 export interface Run {
   readonly runId: string;
   readonly version: string;
+  /** It was begun elsewhere. */
+  readonly isTakenUp: boolean;
   readonly inbox: Inbox;
   /** The one that is carried, or the last one; dropped when its journal is. */
   generation: Generation | undefined;

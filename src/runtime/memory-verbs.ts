@@ -10,8 +10,9 @@ import { restartError } from './durable-errors.ts';
 import type { Durable, DurableCallOptions, EffectEnd, Outcome } from './durable.ts';
 import type { JournalEntry } from './journal.ts';
 import { jsonFlaw, showJson } from './json-compare.ts';
-import { lookUp, open, rejected, settled, whenKept } from './memory-generation.ts';
+import { lookUp, open, rejected, settled } from './memory-generation.ts';
 import type { AskedCall, Generation, Open } from './memory-generation.ts';
+import { afterwards, whenKept, whenNoted } from './memory-keeping.ts';
 import { recordWait, signalledBy, sleep, waitFor } from './memory-waits.ts';
 
 /** The four verbs over one generation. */
@@ -21,7 +22,8 @@ export function durableOf(generation: Generation): Durable {
     generation: generation.number,
     isVolatile: generation.host.isVolatile,
     call: (effect, input, options) => {
-      const asked: AskedCall = { type: 'call', position: takePosition(generation), effect, input };
+      const position = takePosition(generation);
+      const asked: AskedCall = { type: 'call', position, effect, input, mayLag: options?.mayLag === true };
       return call(generation, asked, options);
     },
     sleep: (delayMs) => sleep(generation, { type: 'sleep', position: takePosition(generation), delayMs }),
@@ -70,6 +72,17 @@ function takePosition(generation: Generation): number {
 
 // No hashing, comparing or copying on this way: a live call costs its promise and its entry.
 function call(generation: Generation, asked: AskedCall, options?: DurableCallOptions): Promise<Outcome> {
+  const mayLead = options?.isHarmless === true && !generation.isTakenUp;
+  const first = generation.wish ?? (mayLead ? undefined : generation.unkept);
+  if (first === undefined) return callNow(generation, asked, options);
+  return afterwards(first, () => call(generation, asked, options));
+}
+
+function callNow(
+  generation: Generation,
+  asked: AskedCall,
+  options: DurableCallOptions | undefined,
+): Promise<Outcome> {
   if (asked.position < generation.replayEnd || generation.stop !== undefined) {
     const found = lookUp(generation, asked, outcomeIn);
     if (found.type === 'answer') return found.promise;
@@ -167,14 +180,14 @@ function recordCall(generation: Generation, asked: AskedCall, given: EffectEnd):
   if (took === undefined) {
     const entry: JournalEntry = { type: 'call', position, effect, input, outcome: end };
     generation.entries[position] = entry;
-    return whenKept(generation, entry, end);
+    return asked.mayLag === true ? whenNoted(generation, entry, end) : whenKept(generation, entry, end);
   }
   const outcome: Outcome =
     end.type === 'done' ? { type: 'done', value: end.value } : { type: 'failed', failure: end.failure };
   generation.inbox.remove(took);
   const entry: JournalEntry = { type: 'call', position, effect, input, outcome, took };
   generation.entries[position] = entry;
-  return whenKept(generation, entry, outcome);
+  return asked.mayLag === true ? whenNoted(generation, entry, outcome) : whenKept(generation, entry, outcome);
 }
 
 function noOutcome(effect: string, given: unknown): EffectEnd {

@@ -1,8 +1,9 @@
 import { assert } from '../base/assert.ts';
 import type { Signalled } from './durable.ts';
 import type { JournalEntry, NamedSignal } from './journal.ts';
-import { lookUp, open, rejected, settled, whenKept } from './memory-generation.ts';
+import { lookUp, open, rejected, settled } from './memory-generation.ts';
 import type { AskedSleep, AskedWait, Generation, Open, OpenWait } from './memory-generation.ts';
+import { afterwards, whenKept } from './memory-keeping.ts';
 
 /** Sleeps until a time that outlives the process. */
 export function sleep(generation: Generation, asked: AskedSleep): Promise<void> {
@@ -65,6 +66,9 @@ export function waitFor(generation: Generation, asked: AskedWait): Promise<Signa
   if (timeoutMs !== undefined) checkTime(generation, `waits for "${signal}"`, timeoutMs);
   const found = lookUp(generation, asked, signalledIn);
   if (found.type === 'answer') return found.promise;
+  // Nobody is asked for anything that another life of the run would not ask for.
+  const { unkept } = generation;
+  if (unkept !== undefined) return afterwards(unkept, () => waitFor(generation, asked));
   const arrived = generation.inbox.take(signal);
   if (arrived !== undefined) return settled(recordWait(generation, asked, signalledBy(arrived)));
   const begun = found.begun?.type === 'wait' ? found.begun.dueAtMs : undefined;

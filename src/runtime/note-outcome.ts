@@ -16,9 +16,19 @@ export function noteOutcome(held: HeldRuns, live: LiveRun, outcome: RunOutcome):
     if (keeper === undefined) return endRun(held, live, outcome);
     return suspend(held, live, outcome);
   }
+  const behind = keeper?.pending(live.runId);
   live.ending = outcome;
+  live.isEndUncertain = behind !== undefined;
+  const certain = behind?.then(() => void (live.isEndUncertain = false));
   keeper?.describe(live.runId, rowOfOutcome(outcome, rejectionsOf(live)));
-  return outcome.type === 'completed' ? addToSession(held, live, outcome) : undefined;
+  if (outcome.type !== 'completed' || live.session === undefined) {
+    // What cannot be written down stops the run, which is told there.
+    certain?.catch(() => undefined);
+    return undefined;
+  }
+  return certain === undefined
+    ? addToSession(held, live, outcome)
+    : certain.then(() => addToSession(held, live, outcome));
 }
 
 function rejectionsOf({ state }: LiveRun): Rejections {

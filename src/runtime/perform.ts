@@ -15,12 +15,13 @@ import { isRecord } from '../base/json.ts';
 import type { Json } from '../base/json.ts';
 import type { AgentParts } from './agent-parts.ts';
 import { isOverBudget } from './compact-effect.ts';
-import type { Durable, Outcome } from './durable.ts';
+import type { Durable, DurableCallOptions, Outcome } from './durable.ts';
 import { afterModel, afterTools, aroundAsking, beforeModel, beforeTools } from './hook-steps.ts';
 import { publish } from './live-run.ts';
 import type { LiveRun } from './live-run.ts';
 import type { ModelEffectInput, ModelEffectValue } from './model-effect.ts';
 import type { Intent } from './intent.ts';
+import { mayBegin, noteTook } from './quick-tools.ts';
 import type { ToolEffectInput, ToolEffectValue } from './tool-effects.ts';
 
 /** What an action needs to be performed. */
@@ -98,7 +99,7 @@ async function performCall(
   if (before?.event !== undefined) return before.event;
   if (before !== undefined) live.changes = before.changes;
   const input: ModelEffectInput = { turn, isFirst, situation };
-  const given = read('model', await durable.call('model', asJson(input)));
+  const given = read('model', await durable.call('model', asJson(input), lagging));
   if ('broken' in given) return given.broken;
   const { step, injected, made, overspent } = given.value;
   if (overspent !== undefined) return { type: 'halted', reason: 'budget', failure: overspent };
@@ -154,7 +155,7 @@ async function performTools(performing: Performing, calls: Calls): Promise<Machi
     const intent = intents.get(index);
     const input: ToolEffectInput =
       intent === undefined ? { turn, index, attempt } : { turn, index, attempt, intent };
-    return durable.call('tool', asJson(input));
+    return durable.call('tool', asJson(input), mayLead(performing, index) ? harmless : undefined);
   };
   const [only] = running;
   const outcomes =
@@ -166,10 +167,23 @@ async function performTools(performing: Performing, calls: Calls): Promise<Machi
     if ('broken' in given) return given.broken;
     const { end, drawn } = given.value;
     tookMs = Math.max(tookMs, given.value.tookMs);
+    if (durable.isVolatile !== true) noteTook(performing.parts.registry.get(end.name), given.value.tookMs);
     ends.push({ index: running[place]?.index ?? 0, end, drawn });
   }
   const final = asksHooks(performing, 'after-tool') ? await afterTools(performing, ends) : ends;
   return { type: 'tools-finished', ends: final, tookMs };
+}
+
+/** Goes on before it is on record: what it asks for waits, unless that only reads. */
+const lagging: DurableCallOptions = { mayLag: true };
+
+/** Begins before what led to it is on record. */
+const harmless: DurableCallOptions = { isHarmless: true };
+
+function mayLead({ parts, live }: Performing, index: number): boolean {
+  const { phase } = live.state as RunState; // Tools belong to a turn.
+  const call = phase.type === 'running-tools' ? phase.calls[index]?.call : undefined;
+  return call?.type === 'ready' && mayBegin(parts, call);
 }
 
 const noneSettled: ReadonlyMap<number, SettledCall> = new Map();
@@ -198,7 +212,7 @@ async function writeIntents(
   const timeouts = once.map(
     ({ index }) => parts.registry.get(states[index]?.call.name ?? '')?.timeoutMs ?? 0,
   );
-  const given = read('intend', await durable.call('intend', { timeoutMs: Math.max(...timeouts) }));
+  const given = read('intend', await durable.call('intend', { timeoutMs: Math.max(...timeouts) }, harmless));
   // What could not be written down is not begun.
   if ('broken' in given) return given;
   const { token, deadlineMs } = given.value;

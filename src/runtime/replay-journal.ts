@@ -30,7 +30,11 @@ export function replayJournal(
   { runId, generation: number, input, journal, cancelReason }: Recording,
 ): Promise<Replayed> {
   const alone = { ...host, recorder: undefined };
-  const generation = createGeneration(alone, { runId, number, inbox: createInbox(0) }, journal);
+  const generation = createGeneration(
+    alone,
+    { runId, number, isTakenUp: true, inbox: createInbox(0) },
+    journal,
+  );
   return new Promise((resolve) => {
     if (cancelReason === undefined)
       closeGeneration(generation, (position) => resolve({ type: 'open', position }));

@@ -4,8 +4,9 @@ import type { Addition, RowChange, RunRow, Store } from '../model/store.ts';
 import { factsThatDiffer } from './agent-facts.ts';
 import { signalsTakenBy } from './journal.ts';
 import type { JournalEntry, RunEnd, RunSnapshot } from './journal.ts';
+import { drained, handedOver, lastOf, write, writeSoon } from './gathered-writes.ts';
 import { keepInput, readInput } from './kept-input.ts';
-import { freshRun, hold, stopRenewing, write } from './kept-runs.ts';
+import { freshRun, hold, stopRenewing } from './kept-runs.ts';
 import type { KeeperOptions, Keeping } from './kept-runs.ts';
 import { countCrash } from './park-run.ts';
 import type { BeginningRun, Recorder } from './recorder.ts';
@@ -22,6 +23,8 @@ export interface RunKeeper {
   readonly read: (row: RunRow) => Promise<ReadRun>;
   /** It waits outside the process: that is written down, and anybody may take it up. */
   readonly suspend: (runId: string, event: RecordedEvent, row: RowChange) => Promise<void>;
+  /** Settles when everything that has happened to the run is on record; absent where it is. */
+  readonly pending: (runId: string) => Promise<void> | undefined;
   /** What is to be listed of the run when its end is written down. */
   readonly describe: (runId: string, row: RowChange) => void;
   /** Adds to the record of a run that is held. */
@@ -64,6 +67,10 @@ export function createRunKeeper(options: KeeperOptions): RunKeeper {
         events: [toEvent(event)],
         row: { ...row, status: 'suspended', crashes: 0 },
       }),
+    pending: (runId) => {
+      const run = held.runs.get(runId);
+      return run === undefined ? undefined : lastOf(run)?.whenWritten;
+    },
     describe: (runId, row) => {
       const run = held.runs.get(runId);
       if (run !== undefined) run.row = row;
@@ -86,11 +93,12 @@ function createRecorder(held: Keeping): Recorder {
       held.beginning.set(run.runId, settled);
       return beginning;
     },
+    isInOrder: true,
     keep: (runId, entry) => {
       const took = signalsTakenBy(entry);
       const events = [toEvent({ type: entry.type, body: entry })];
       const row = isTakenUp(entry) ? { row: goesOnAgain } : {};
-      return write(held, runId, took.length === 0 ? { events, ...row } : { events, took, ...row });
+      return writeSoon(held, runId, took.length === 0 ? { events, ...row } : { events, took, ...row });
     },
     cancel: async (runId, reason) => {
       await held.beginning.get(runId);
@@ -133,7 +141,11 @@ async function begin(held: Keeping, run: BeginningRun): Promise<void> {
       reason: null,
       code: null,
     } as const;
-    if (known !== undefined) return await write(held, runId, { events, row });
+    if (known !== undefined) {
+      // The first event of what is written together begins the generation.
+      await drained(held, runId, known);
+      return await write(held, runId, { events, row });
+    }
     const sessionId = sessionOf(runId);
     const created = await store.runs.create(
       {
@@ -185,7 +197,8 @@ async function writeLast(held: Keeping, runId: string, addition: Addition): Prom
 async function release(held: Keeping, runId: string): Promise<void> {
   const run = held.runs.get(runId);
   if (run === undefined) return;
-  held.runs.delete(runId);
+  if (run.gathered !== undefined) await handedOver(held, runId, run);
+  if (!held.runs.delete(runId)) return;
   if (held.runs.size === 0) stopRenewing(held);
   // A lease that cannot be given back runs out by itself: nothing is lost but time.
   if (run.lease !== undefined) await held.options.store.runs.release(run.lease).catch(() => undefined);

@@ -5,6 +5,7 @@ export const invariants = {
   'acknowledged-lost': 'What somebody was told, or was told to be kept, is found again',
   'finished-again': 'What has a result on record never runs again',
   'once-twice': 'An effect that must not happen twice does not',
+  'begun-unwritten': 'What changes something begins only when the answer that asks for it is on record',
   'key-changed': 'A call keeps its idempotency key, and shares it with no other',
   'gate-opened': 'What needs a yes runs only after one',
   'never-ends': 'Every run ends, in few lives and little time',

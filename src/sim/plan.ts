@@ -28,6 +28,8 @@ export interface Plan {
   readonly maxFaults: number;
   /** The store knows at once that a process is dead; else its leases must run out. */
   readonly isDeathSeen: boolean;
+  /** Other runs have used the tools before, in every process. */
+  readonly isPractised: boolean;
   readonly models: number;
   readonly maxTurns: number;
   readonly inDoubt: 'ask' | 'tell';
@@ -106,6 +108,7 @@ export function planRun(seed: number): Plan {
     faultShare: draw.happens(0.2) ? 0.06 : 0,
     maxFaults: 3,
     isDeathSeen: draw.happens(0.8),
+    isPractised: seed % 3 !== 0,
     models: draw.pick([1, 1, 1, 2]),
     maxTurns: draw.happens(0.03) ? 1 : 20,
     inDoubt: draw.pick(['ask', 'ask', 'tell'] as const),

@@ -8,6 +8,7 @@ import { createAgent } from '../runtime/create-agent.ts';
 import type { Agent } from '../runtime/create-agent.ts';
 import { maxAttempts } from './plan.ts';
 import type { PlannedMember, Scripted } from './plan-family.ts';
+import { noteTook } from '../runtime/quick-tools.ts';
 import type { SabotagedProcess } from './sabotage.ts';
 import { simModel } from './sim-model.ts';
 import type { SimModelOf } from './sim-model.ts';
@@ -75,6 +76,7 @@ function createScripted(
 ): Agent {
   const { plan: planned, sabotage } = process.world;
   const tools = createSimTools(process, scripts).map((tool) => sabotage.tool?.(tool, about) ?? tool);
+  if (planned.isPractised) for (const tool of tools) noteTook(tool, 0);
   return createAgent({
     name,
     model: createModels(process, { name, scripts }, { about }),

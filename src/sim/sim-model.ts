@@ -178,10 +178,12 @@ function nextResponse(
     return faultResponse(fault);
   }
   if (text !== undefined) return spoken(request.messages, text);
+  // No two answers are alike, as with real models: one that was told and is asked for again is noticed.
+  world.model.answers += 1;
   // A last turn at a limit has no tools.
   const { passes = [] } = planned;
   if (planned.calls.length + passes.length === 0 || request.tools === undefined)
-    return spoken(request.messages);
+    return spoken(request.messages, `${whole} (${world.model.answers})`);
   const calls = planned.calls.map(({ callId, tool }): AssistantPart => ({
     type: 'tool-call',
     callId,
@@ -201,7 +203,7 @@ const whole = 'All of it is done, as you wished.';
 const half = 'All of it is';
 
 /** Where its answer broke off, a model goes on from there. */
-function spoken(messages: readonly Message[], said: string = whole): ModelResponse {
+function spoken(messages: readonly Message[], said: string): ModelResponse {
   const last = messages.at(-1);
   const text = last?.role === 'assistant' ? said.slice(half.length) : said;
   return success([{ type: 'text', text }]);

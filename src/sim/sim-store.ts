@@ -124,9 +124,9 @@ function signalStep(process: SimProcess, runId: string, { name }: NewSignal): Si
   return name === 'cancel' ? 'signal child-cancel' : 'signal child-resume';
 }
 
-/** What is written says by itself which step of the run it is. */
+/** What is written says by itself which step of the run it is: of several that are written together, the last. */
 function stepOf(process: SimProcess, runId: string, { events }: Addition): SimStep {
-  const [event] = events;
+  const event = events.at(-1);
   const isChild = isBelow(process, runId);
   const ended = isChild ? 'append child-ended' : 'append ended';
   if (event === undefined) return ended;
@@ -163,8 +163,17 @@ function noteWritten(process: SimProcess, { events }: Addition): void {
       process.disturbances += 1;
       process.world.promised.wasCancelled = true;
     }
-    if (type === 'call' && isRecord(body) && body['effect'] === 'model' && wasSent(body['outcome']))
-      process.kept += 1;
+    if (type !== 'call' || fieldOf(body, 'effect') !== 'model') continue;
+    if (wasSent(fieldOf(body, 'outcome'))) process.kept += 1;
+    noteAsked(process.world, fieldOf(body, 'outcome'));
+  }
+}
+
+function noteAsked(world: World, outcome: unknown): void {
+  const calls = fieldOf(fieldOf(fieldOf(fieldOf(outcome, 'value'), 'step'), 'value'), 'toolCalls');
+  for (const call of Array.isArray(calls) ? calls : []) {
+    const callId = fieldOf(call, 'callId');
+    if (typeof callId === 'string') callRecord(world, callId).isOnRecord = true;
   }
 }
 

@@ -120,12 +120,15 @@ function checkExecution(world: World, { planned, record, context }: Execution): 
     );
   if (effect === 'once' && record.executions > 0 && !record.isCleared)
     report(world, 'once-twice', `${call} was made again, and nobody had found out that it did not happen`);
+  if (effect !== 'read' && world.plan.top.type === 'agent' && !record.isOnRecord)
+    report(world, 'begun-unwritten', `${call} was made, and the answer that asks for it is not on record`);
   if (asks === true && !record.isApproved)
     report(world, 'gate-opened', `${call} was made, and nobody had said yes`);
   checkKey(world, {
     record: made,
     call: made === record ? call : `${call} (${context.callId})`,
     idempotencyKey,
+    effect,
   });
 }
 
@@ -141,10 +144,12 @@ interface KeyCheck {
   readonly record: CallRecord;
   readonly call: string;
   readonly idempotencyKey: string;
+  readonly effect: ToolEffect;
 }
 
-function checkKey(world: World, { record, call, idempotencyKey }: KeyCheck): void {
-  if (record.key !== undefined && record.key !== idempotencyKey)
+function checkKey(world: World, { record, call, idempotencyKey, effect }: KeyCheck): void {
+  // What only reads may begin before it is on record that it was asked for: then it is asked for anew.
+  if (effect !== 'read' && record.key !== undefined && record.key !== idempotencyKey)
     report(world, 'key-changed', `${call} had another idempotency key before`);
   record.key = idempotencyKey;
   const other = world.keys.get(idempotencyKey);

@@ -48,6 +48,8 @@ export interface CallRecord {
   /** Somebody found out since the last execution that it did not happen. */
   isCleared: boolean;
   isApproved: boolean;
+  /** The answer of the model that asks for it is. */
+  isOnRecord: boolean;
   /** Attempts whose end is on record, and was said to be. */
   readonly ended: Set<number>;
 }
@@ -62,6 +64,8 @@ export interface ModelRecord {
   readonly latest: Map<string, string>;
   /** Requests that no record knows of. */
   cut: number;
+  /** That it has given. */
+  answers: number;
 }
 
 /** What is known of the attempts at a model in one turn of one agent. */
@@ -102,7 +106,7 @@ export function createWorld(
     calls: new Map(),
     keys: new Map(),
     steps: new Set(),
-    model: { faults: new Map(), turns: new Map(), latest: new Map(), cut: 0 },
+    model: { faults: new Map(), turns: new Map(), latest: new Map(), cut: 0, answers: 0 },
     promised: {
       events: [],
       order: 0,
@@ -156,6 +160,7 @@ export function callRecord({ calls }: World, callId: string): CallRecord {
     key: undefined,
     isCleared: false,
     isApproved: false,
+    isOnRecord: false,
     ended: new Set(),
   };
   calls.set(callId, record);

@@ -94,7 +94,8 @@ describe('an agent on a wire that is cut', () => {
   it.each(['before', 'after'] as const)(
     'at every message, %s the server has done it, does everything once and ends as if nothing had been',
     async (when) => {
-      expect(messages).toBeGreaterThan(5);
+      // The beginning, the answer with the intent, the result, the answer with the end, and the lease that is given back.
+      expect(messages).toBeGreaterThanOrEqual(5);
       for (let skip = 0; skip < messages; skip += 1) {
         const scene = openScene();
         await scene.store.open();

@@ -66,6 +66,13 @@ export const plantedBugs: readonly PlantedBug[] = [
     },
   },
   {
+    bug: 'a tool that changes something and says that it only reads',
+    invariant: 'begun-unwritten',
+    sabotage: {
+      tool: (tool) => (tool.effect === 'idempotent' ? changed(tool, { effect: 'read' }) : tool),
+    },
+  },
+  {
     bug: 'a keeper that forgets intents',
     invariant: 'once-twice',
     sabotage: {

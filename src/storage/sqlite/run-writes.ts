@@ -7,6 +7,7 @@ import type { HashedEvent, TextAddition } from '../common/text-addition.ts';
 import { keepBlob } from './blobs.ts';
 import { checkHead } from './head-check.ts';
 import { readHeads } from './heads.ts';
+import type { SqlValue } from './driver.ts';
 import { change } from './held.ts';
 import type { Connection, Transaction } from './held.ts';
 import { leaseLost, nextEpoch, recall, remember, rewrite, takenBy } from './leases.ts';
@@ -75,8 +76,8 @@ export function appendEvents(transaction: Transaction, lease: Lease, addition: T
 }
 
 /**
- * The same for one plain event, by one statement that is a transaction of its own: it writes only where the run still has the lease
- * that is remembered, and no event at this place. Gives false, with nothing written, where that is not so or not so simple.
+ * The same for a few plain events, by one statement that is a transaction of its own: it writes only where the run still has the
+ * lease that is remembered, and no event at this place. Gives false, with nothing written, where that is not so or not so simple.
  */
 export function appendAlone(
   transaction: Transaction,
@@ -84,21 +85,23 @@ export function appendAlone(
   { events, row, took }: TextAddition,
 ): boolean {
   const { held, connection, nowMs } = transaction;
-  const [event, second] = events;
-  if (event === undefined || second !== undefined || row !== undefined || took !== undefined) return false;
+  const sql = insertFencedSql[events.length];
+  if (sql === undefined || row !== undefined || took !== undefined) return false;
   const remembered = held.records.get(lease.runId);
   if (remembered === undefined || remembered.version !== held.version) return false;
   const { record } = remembered;
   const { runId, epoch, owner, status } = record;
   if (epoch !== lease.epoch || owner !== lease.ownerId || status !== 'running' || record.isHeadDamaged)
     return false;
-  const { type, bodyText } = event;
-  if (bodyText.length > maxBodyCharacters) return false;
-  const seq = (remembered.head?.seq ?? record.headSeq) + 1;
-  const previous = remembered.head?.hash ?? record.headHash;
-  const hash = hashEvent(previous, { runId, seq, atMs: nowMs, type, bodyText });
-  const values = [encodeText(runId), seq, nowMs, encodeText(type), bodyText, hash, epoch, encodeText(owner)];
-  if (change(connection, insertFencedSql, values) === 0) return false;
+  let { seq, hash } = remembered.head ?? { seq: record.headSeq, hash: record.headHash };
+  const values: SqlValue[] = [encodeText(runId), epoch, encodeText(owner), nowMs];
+  for (const { type, bodyText } of events) {
+    if (bodyText.length > maxBodyCharacters) return false;
+    seq += 1;
+    hash = hashEvent(hash, { runId, seq, atMs: nowMs, type, bodyText });
+    values.push(seq, encodeText(type), bodyText, hash);
+  }
+  if (change(connection, sql, values) === 0) return false;
   remembered.head = { seq, hash, atMs: nowMs };
   transaction.facts.push({ type: 'h', runId, seq, hash });
   return true;
@@ -176,6 +179,11 @@ export function writeEvents(connection: Connection, runId: string, events: reado
 
 const insertEventSql = 'INSERT INTO events (run_id, seq, at_ms, type, body, hash) VALUES (?, ?, ?, ?, ?, ?)';
 
-const insertFencedSql = `INSERT INTO events (run_id, seq, at_ms, type, body, hash)
-  SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE EXISTS (
-    SELECT 1 FROM runs WHERE run_id = ?1 AND epoch = ?7 AND owner = ?8 AND status = 'running')`;
+/** By the number of events. What is kept together is an answer and the result of a call, or a few results. */
+const insertFencedSql = [0, 1, 2, 3, 4].map((count) => {
+  if (count === 0) return undefined;
+  const rows = Array.from({ length: count }, () => '(?, ?, ?, ?)').join(', ');
+  return `INSERT INTO events (run_id, seq, at_ms, type, body, hash)
+    SELECT ?1, column1, ?4, column2, column3, column4 FROM (VALUES ${rows}) WHERE EXISTS (
+      SELECT 1 FROM runs WHERE run_id = ?1 AND epoch = ?2 AND owner = ?3 AND status = 'running')`;
+});

@@ -1,0 +1,113 @@
+import type { Addition } from '../model/store.ts';
+import { put } from './kept-runs.ts';
+import type { Gathered, Keeping, KeptRun } from './kept-runs.ts';
+
+// What happens to a run in one go is written in one go, and one run has one write under way: whatever comes meanwhile goes with the
+// next. So nothing is on record without what it rests on, though nobody has waited for each entry.
+
+/** Written when the present callback, and whatever it sets off, has run. */
+export function writeSoon(held: Keeping, runId: string, addition: Addition): Promise<void> {
+  const run = held.runs.get(runId);
+  // Without a lease it was never on record: `begin` has told so.
+  if (run?.lease === undefined) return Promise.resolve();
+  const isScheduled = run.gathered !== undefined || run.writing !== undefined;
+  const { whenWritten } = gather(run, addition);
+  if (!isScheduled) process.nextTick(flush, held, runId, run);
+  return whenWritten;
+}
+
+/** Written at once, or as soon as nothing else of the run is being written. */
+export function write(held: Keeping, runId: string, addition: Addition): Promise<void> {
+  const run = held.runs.get(runId);
+  if (run?.lease === undefined) return Promise.resolve();
+  const { whenWritten } = gather(run, addition);
+  flush(held, runId, run);
+  return whenWritten;
+}
+
+/** Settles when everything that was to be written is handed to the store. Does not tell what came of it. */
+export async function handedOver(held: Keeping, runId: string, run: KeptRun): Promise<void> {
+  flush(held, runId, run);
+  while (run.gathered !== undefined) await settled(run.gathered);
+}
+
+/** Settles when everything that was to be written is on record. */
+export async function drained(held: Keeping, runId: string, run: KeptRun): Promise<void> {
+  flush(held, runId, run);
+  for (let last = lastOf(run); last !== undefined; last = lastOf(run)) await last.whenWritten;
+}
+
+/** What is written last of all: everything else is on record when it is. */
+export function lastOf({ gathered, writing }: KeptRun): Gathered | undefined {
+  return gathered ?? writing;
+}
+
+async function settled({ whenWritten }: Gathered): Promise<void> {
+  try {
+    await whenWritten;
+  } catch {
+    // Whoever asked for it is told.
+  }
+}
+
+function gather(run: KeptRun, { events, row, took }: Addition): Gathered {
+  const known = run.gathered;
+  if (known === undefined) return (run.gathered = startGathering(events, { row, took }));
+  known.events.push(...events);
+  if (row !== undefined) known.row = { ...known.row, ...row };
+  if (took !== undefined) known.took = known.took === undefined ? took : known.took.concat(took);
+  return known;
+}
+
+function startGathering(events: Addition['events'], { row, took }: Pick<Gathered, 'row' | 'took'>): Gathered {
+  const { promise, resolve, reject } = createPromise();
+  return { events: [...events], row, took, whenWritten: promise, resolve, reject };
+}
+
+interface Settling {
+  readonly promise: Promise<void>;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+function createPromise(): Settling {
+  const held: { resolve?: () => void; reject?: (error: unknown) => void } = {};
+  const promise = new Promise<void>((resolve, reject) => {
+    held.resolve = resolve;
+    held.reject = reject;
+  });
+  return { promise, resolve: held.resolve, reject: held.reject } as Settling; // The function above has run.
+}
+
+function flush(held: Keeping, runId: string, run: KeptRun): void {
+  const { gathered } = run;
+  if (gathered === undefined || run.writing !== undefined) return;
+  run.gathered = undefined;
+  run.writing = gathered;
+  const { events, row, took } = gathered;
+  const addition: Addition = {
+    events,
+    ...(row === undefined ? {} : { row }),
+    ...(took === undefined ? {} : { took }),
+  };
+  void put(held, runId, addition).then(
+    () => finish(held, runId, run),
+    (error: unknown) => refuse(run, error),
+  );
+}
+
+function finish(held: Keeping, runId: string, run: KeptRun): void {
+  const { writing } = run;
+  run.writing = undefined;
+  writing?.resolve();
+  flush(held, runId, run);
+}
+
+/** What was to come next rests on what is not on record. */
+function refuse(run: KeptRun, error: unknown): void {
+  const { writing, gathered } = run;
+  run.writing = undefined;
+  run.gathered = undefined;
+  writing?.reject(error);
+  gathered?.reject(error);
+}
