@@ -11,7 +11,7 @@ import { createAgentEffects } from './agent-effects.ts';
 import type { AgentSeams } from './agent-options.ts';
 import type { AgentParts } from './agent-parts.ts';
 import { awaitSetup } from './await-setup.ts';
-import { tellBackground } from './background.ts';
+import { tellWhenKept } from './background.ts';
 import { childPlace, takePlace } from './child-place.ts';
 import { drive } from './drive.ts';
 import type { DriveInput } from './drive.ts';
@@ -83,7 +83,7 @@ export function createAgentRuns(resolve: (seams: AgentSeams) => AgentParts): Age
   const keeper = createAgentKeeper(parts, () => held);
   const effects = createAgentEffects(parts, {
     liveOf: (runId) => runs.get(runId),
-    onBackground: (live, report) => tellBackground(held.engine, live, report),
+    onBackground: (live, report) => tellWhenKept(held, live, report),
   });
   const engine = createMemoryEngine({
     effects: awaitSetup(effects, parts.setup, () => held),
@@ -259,9 +259,11 @@ async function closeRuns(held: HeldRuns): Promise<void> {
 async function release(held: HeldRuns, runId: string): Promise<void> {
   const { engine, keeper, runs } = held;
   if (keeper === undefined || !runs.has(runId)) throw notCarried(runId);
+  const outcome = runs.get(runId)?.outcome;
   engine.letGo(runId);
   await keeper.release(runId);
-  letGo(held, runId, undefined);
+  // Meanwhile somebody may have taken it up again here: then another outcome is waited for.
+  if (runs.get(runId)?.outcome === outcome) letGo(held, runId, undefined);
 }
 
 function notCarried(runId: string): RerailError {

@@ -7,6 +7,7 @@ import type { Engine } from './durable.ts';
 import { encodeResult } from './encode-result.ts';
 import { publish } from './live-run.ts';
 import type { LiveRun } from './live-run.ts';
+import type { RunKeeper } from './run-keeper.ts';
 
 /** What became of work that went on after its call had ended, as the model is told. */
 export interface BackgroundReport {
@@ -48,6 +49,20 @@ export function tellBackground(
   engine.signal(live.runId, 'message', { id, payload }).catch((error: unknown) => {
     publish(live, { type: 'failure', turn: live.state?.turn ?? 0, failure: classifyFailure(error, 'agent') });
   });
+}
+
+/** The same for an agent with a store: a report on a call that is not on record would be about nothing. */
+export function tellWhenKept(
+  { engine, keeper }: { readonly engine: Pick<Engine, 'signal'>; readonly keeper: RunKeeper | undefined },
+  live: LiveRun,
+  report: BackgroundReport,
+): void {
+  const behind = keeper?.pending(live.runId);
+  if (behind === undefined) return tellBackground(engine, live, report);
+  void behind.then(
+    () => tellBackground(engine, live, report),
+    () => undefined, // The run is let go of: whoever goes on with it makes the call again.
+  );
 }
 
 function show(value: unknown): string {

@@ -89,6 +89,7 @@ export async function drive(driving: Driving, durable: Durable, input: DriveInpu
     // Bounded by the machine: every event uses up a turn, an attempt, a wait or a rung, and all of them are counted.
     live.state = moved.state;
     if (live.isQuiet) live.isQuiet = isReplaying(durable);
+    if (durable.behind !== undefined && asksOutside(moved.actions)) await durable.behind();
     const work = tell(live, moved.actions);
     if (work === undefined || work.type === 'finish') return finish(driving, performing, moved.state);
     if (steps >= longest && work.type === 'call-model' && work.isFirst) {
@@ -109,6 +110,11 @@ export async function drive(driving: Driving, durable: Durable, input: DriveInpu
       moved = follow(moved.state, cancelled);
     }
   }
+}
+
+/** Nobody is asked for anything that another life of the run would not ask for. */
+function asksOutside(actions: readonly Action[]): boolean {
+  return actions.some(({ type }) => type === 'suspend' || type === 'ask-person');
 }
 
 /** Somebody wished the end. What is on record has happened all the same: it is gone through first, or the record would say otherwise. */

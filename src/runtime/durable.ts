@@ -29,6 +29,8 @@ export interface Durable {
    * whose runs are carried in other processes than the one that asks must have it.
    */
   readonly announce?: (value: Json) => void | Promise<void>;
+  /** Settles when everything that has happened is on record: whatever is told outside waits for it. Absent where it is. */
+  readonly behind?: () => Promise<void> | undefined;
   /** Whether the next verb was answered in an earlier life of the run, so that whatever follows from it was told before. */
   readonly isReplaying?: () => boolean;
   /** What was recorded where the next verb will stand. A program that has changed since asks it what it did there. */

@@ -1,3 +1,5 @@
+import { createFailure } from '../errors/failure.ts';
+import { RerailError } from '../errors/rerail-error.ts';
 import type { Addition } from '../model/store.ts';
 import { put } from './kept-runs.ts';
 import type { Gathered, Keeping, KeptRun } from './kept-runs.ts';
@@ -5,49 +7,57 @@ import type { Gathered, Keeping, KeptRun } from './kept-runs.ts';
 // What happens to a run in one go is written in one go, and one run has one write under way: whatever comes meanwhile goes with the
 // next. So nothing is on record without what it rests on, though nobody has waited for each entry.
 
-/** Written when the present callback, and whatever it sets off, has run. */
+/** An entry of the journal: written when the present callback, and whatever it sets off, has run. */
 export function writeSoon(held: Keeping, runId: string, addition: Addition): Promise<void> {
   const run = held.runs.get(runId);
   // Without a lease it was never on record: `begin` has told so.
   if (run?.lease === undefined) return Promise.resolve();
+  if (run.refusal !== undefined) return Promise.reject(run.refusal.error);
   const isScheduled = run.gathered !== undefined || run.writing !== undefined;
-  const { whenWritten } = gather(run, addition);
+  const gathered = gather(run, addition);
+  gathered.hasEntries = true;
   if (!isScheduled) process.nextTick(flush, held, runId, run);
-  return whenWritten;
+  return gathered.whenWritten;
 }
 
 /** Written at once, or as soon as nothing else of the run is being written. */
 export function write(held: Keeping, runId: string, addition: Addition): Promise<void> {
   const run = held.runs.get(runId);
   if (run?.lease === undefined) return Promise.resolve();
+  if (run.refusal !== undefined) return Promise.reject(run.refusal.error);
   const { whenWritten } = gather(run, addition);
   flush(held, runId, run);
   return whenWritten;
 }
 
-/** Settles when everything that was to be written is handed to the store. Does not tell what came of it. */
+/** How long a store may take with what is under way, when the run is to be given back. */
+const maxHandOverMs = 5000;
+
+/** Settles when everything that was to be written is handed to the store, or the store has had its time. Does not tell what came of it. */
 export async function handedOver(held: Keeping, runId: string, run: KeptRun): Promise<void> {
   flush(held, runId, run);
-  while (run.gathered !== undefined) await settled(run.gathered);
+  const { gathered } = run;
+  if (gathered === undefined) return;
+  await new Promise<void>((resolve) => {
+    const stopTimer = held.options.clock.after(maxHandOverMs, resolve);
+    const end = (): void => {
+      stopTimer();
+      resolve();
+    };
+    // Whoever asked for it is told what came of it.
+    void gathered.whenWritten.then(end, end);
+  });
 }
 
 /** Settles when everything that was to be written is on record. */
 export async function drained(held: Keeping, runId: string, run: KeptRun): Promise<void> {
   flush(held, runId, run);
-  for (let last = lastOf(run); last !== undefined; last = lastOf(run)) await last.whenWritten;
+  for (let last = lastOf(run); last !== undefined; last = lastOf(run)) await last;
 }
 
-/** What is written last of all: everything else is on record when it is. */
-export function lastOf({ gathered, writing }: KeptRun): Gathered | undefined {
-  return gathered ?? writing;
-}
-
-async function settled({ whenWritten }: Gathered): Promise<void> {
-  try {
-    await whenWritten;
-  } catch {
-    // Whoever asked for it is told.
-  }
+/** Settles when what is written last of all is on record: everything else is, then. Absent where it is already. */
+export function lastOf({ gathered, writing, refusal }: KeptRun): Promise<void> | undefined {
+  return refusal === undefined ? (gathered ?? writing)?.whenWritten : Promise.reject(refusal.error);
 }
 
 function gather(run: KeptRun, { events, row, took }: Addition): Gathered {
@@ -61,7 +71,7 @@ function gather(run: KeptRun, { events, row, took }: Addition): Gathered {
 
 function startGathering(events: Addition['events'], { row, took }: Pick<Gathered, 'row' | 'took'>): Gathered {
   const { promise, resolve, reject } = createPromise();
-  return { events: [...events], row, took, whenWritten: promise, resolve, reject };
+  return { events: [...events], row, took, hasEntries: false, whenWritten: promise, resolve, reject };
 }
 
 interface Settling {
@@ -84,6 +94,8 @@ function flush(held: Keeping, runId: string, run: KeptRun): void {
   if (gathered === undefined || run.writing !== undefined) return;
   run.gathered = undefined;
   run.writing = gathered;
+  // Somebody else has it, or another life of it here: nothing of this one counts any more.
+  if (held.runs.get(runId) !== run) return refuse(run, goneError(runId));
   const { events, row, took } = gathered;
   const addition: Addition = {
     events,
@@ -103,11 +115,17 @@ function finish(held: Keeping, runId: string, run: KeptRun): void {
   flush(held, runId, run);
 }
 
-/** What was to come next rests on what is not on record. */
+/** What was to come next rests on what is not on record; and so does every entry that is still to come. */
 function refuse(run: KeptRun, error: unknown): void {
   const { writing, gathered } = run;
   run.writing = undefined;
   run.gathered = undefined;
+  if (writing?.hasEntries === true || gathered?.hasEntries === true) run.refusal = { error };
   writing?.reject(error);
   gathered?.reject(error);
+}
+
+function goneError(runId: string): RerailError {
+  const message = `This life of the run "${runId}" is over: nothing more of it is written down`;
+  return RerailError.from(createFailure('STORAGE_LOCKED', { origin: 'storage', message, retryable: false }));
 }

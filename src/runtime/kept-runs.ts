@@ -43,6 +43,8 @@ export interface KeptRun {
   /** What is written next, together, as soon as nothing else of the run is being written. */
   gathered: Gathered | undefined;
   writing: Gathered | undefined;
+  /** An entry of the journal could not be written down. None that comes after it is: it rests on that one. */
+  refusal: { readonly error: unknown } | undefined;
 }
 
 /** Additions that become one: all of them are on record, or none is. */
@@ -50,6 +52,8 @@ export interface Gathered {
   readonly events: NewEvent[];
   row: RowChange | undefined;
   took: readonly string[] | undefined;
+  /** Some of it is of the journal. */
+  hasEntries: boolean;
   readonly whenWritten: Promise<void>;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
@@ -75,6 +79,7 @@ export function freshRun(): KeptRun {
     isRetrying: false,
     gathered: undefined,
     writing: undefined,
+    refusal: undefined,
   };
 }
 

@@ -46,6 +46,13 @@ export function afterwards<T>(first: Promise<void>, begin: () => Promise<T>): Pr
   return begun;
 }
 
+/** Settles when everything that has happened is on record, or with what stops the run. Absent where it is on record. */
+export function whenRecorded(generation: Generation): Promise<void> | undefined {
+  return generation.unkept?.catch((error: unknown) => {
+    throw stopUnrecorded(generation, error);
+  });
+}
+
 /** Has nothing begin until this is done, which never fails. */
 export function obeyFirst(generation: Generation | undefined, wish: Promise<void>): Promise<void> {
   if (generation === undefined) return wish;

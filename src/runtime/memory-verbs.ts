@@ -12,7 +12,7 @@ import type { JournalEntry } from './journal.ts';
 import { jsonFlaw, showJson } from './json-compare.ts';
 import { lookUp, open, rejected, settled } from './memory-generation.ts';
 import type { AskedCall, Generation, Open } from './memory-generation.ts';
-import { afterwards, whenKept, whenNoted } from './memory-keeping.ts';
+import { afterwards, whenKept, whenNoted, whenRecorded } from './memory-keeping.ts';
 import { recordWait, signalledBy, sleep, waitFor } from './memory-waits.ts';
 
 /** The four verbs over one generation. */
@@ -37,6 +37,7 @@ export function durableOf(generation: Generation): Durable {
     announce: (value) => {
       generation.announced = generation.host.checkJson ? copyJson(value, 'what is announced') : value;
     },
+    behind: () => whenRecorded(generation),
     isReplaying: () => generation.next < generation.replayEnd,
     upcoming: () =>
       generation.next < generation.replayEnd ? generation.entries[generation.next] : undefined,
@@ -200,7 +201,7 @@ const leaving = lazy(() => restartError());
 
 function restart(generation: Generation, given: Json): never {
   const { host, stop } = generation;
-  if (stop?.type === 'cancelled' || stop?.type === 'changed' || stop?.type === 'restart') throw stop.error;
+  if (stop !== undefined && stop.type !== 'gone') throw stop.error;
   const state = host.checkJson ? copyJson(given, 'the state of a restart') : given;
   const error = leaving();
   generation.stop = { type: 'restart', error, state };

@@ -157,6 +157,8 @@ async function performTools(performing: Performing, calls: Calls): Promise<Machi
       intent === undefined ? { turn, index, attempt } : { turn, index, attempt, intent };
     return durable.call('tool', asJson(input), mayLead(performing, index) ? harmless : undefined);
   };
+  // What another life of the run has seen says nothing of this process.
+  const isLive = durable.isVolatile !== true && durable.isReplaying?.() !== true;
   const [only] = running;
   const outcomes =
     only !== undefined && running.length === 1 ? [await call(only)] : await Promise.all(running.map(call));
@@ -167,7 +169,7 @@ async function performTools(performing: Performing, calls: Calls): Promise<Machi
     if ('broken' in given) return given.broken;
     const { end, drawn } = given.value;
     tookMs = Math.max(tookMs, given.value.tookMs);
-    if (durable.isVolatile !== true) noteTook(performing.parts.registry.get(end.name), given.value.tookMs);
+    if (isLive) noteTook(performing.parts.registry.get(end.name), given.value.tookMs);
     ends.push({ index: running[place]?.index ?? 0, end, drawn });
   }
   const final = asksHooks(performing, 'after-tool') ? await afterTools(performing, ends) : ends;

@@ -6,7 +6,7 @@ import { signalsTakenBy } from './journal.ts';
 import type { JournalEntry, RunEnd, RunSnapshot } from './journal.ts';
 import { drained, handedOver, lastOf, write, writeSoon } from './gathered-writes.ts';
 import { keepInput, readInput } from './kept-input.ts';
-import { freshRun, hold, stopRenewing } from './kept-runs.ts';
+import { freshRun, hold, put, stopRenewing } from './kept-runs.ts';
 import type { KeeperOptions, Keeping } from './kept-runs.ts';
 import { countCrash } from './park-run.ts';
 import type { BeginningRun, Recorder } from './recorder.ts';
@@ -69,7 +69,7 @@ export function createRunKeeper(options: KeeperOptions): RunKeeper {
       }),
     pending: (runId) => {
       const run = held.runs.get(runId);
-      return run === undefined ? undefined : lastOf(run)?.whenWritten;
+      return run === undefined ? undefined : lastOf(run);
     },
     describe: (runId, row) => {
       const run = held.runs.get(runId);
@@ -104,7 +104,8 @@ function createRecorder(held: Keeping): Recorder {
       await held.beginning.get(runId);
       const events = [toEvent({ type: 'cancelled', body: { reason } })];
       try {
-        await write(held, runId, { events });
+        // By itself, since it rests on nothing: what else fails does not take the wish with it, nor the other way round.
+        await put(held, runId, { events });
       } catch (error) {
         const run = held.runs.get(runId);
         if (run !== undefined) run.owed = run.owed.concat(events);
@@ -198,7 +199,8 @@ async function release(held: Keeping, runId: string): Promise<void> {
   const run = held.runs.get(runId);
   if (run === undefined) return;
   if (run.gathered !== undefined) await handedOver(held, runId, run);
-  if (!held.runs.delete(runId)) return;
+  if (held.runs.get(runId) !== run) return;
+  held.runs.delete(runId);
   if (held.runs.size === 0) stopRenewing(held);
   // A lease that cannot be given back runs out by itself: nothing is lost but time.
   if (run.lease !== undefined) await held.options.store.runs.release(run.lease).catch(() => undefined);

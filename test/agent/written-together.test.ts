@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { createAgent, tool } from '../../src/index.ts';
-import type { Agent, Hook } from '../../src/index.ts';
+import type { Agent, Hook, RunEvent } from '../../src/index.ts';
 import { isRecord } from '../../src/base/json.ts';
 import { createFailure } from '../../src/errors/failure.ts';
 import { RerailError } from '../../src/errors/rerail-error.ts';
 import type { Addition, Store } from '../../src/model/store.ts';
-import type { ToolEffect } from '../../src/model/tool.ts';
+import type { Permission, ToolEffect } from '../../src/model/tool.ts';
 import { createGates } from '../../src/runtime/gates.ts';
 import { memoryStore } from '../../src/testing/memory-store.ts';
 import type { MemoryStore } from '../../src/testing/memory-store.ts';
@@ -33,10 +33,23 @@ interface SceneOptions {
   readonly hooks?: readonly Hook[];
   readonly disk?: MemoryStore;
   readonly onCall?: (count: number) => void;
+  readonly onEvent?: (event: RunEvent) => unknown;
+  readonly permission?: Permission;
+  /** Each call leaves something behind that reports at once. */
+  readonly works?: boolean;
 }
 
 function setScene(options: SceneOptions = {}): Scene {
-  const { effect = 'read', delaysMs = [], calls = 1, beside = 1, fails, hooks = [], onCall } = options;
+  const {
+    effect = 'read',
+    delaysMs = [],
+    calls = 1,
+    beside = 1,
+    fails,
+    hooks = [],
+    onCall,
+    permission = 'allow',
+  } = options;
   const clock = simulatedClock();
   const disk = options.disk ?? memoryStore({ clock });
   const told: string[] = [];
@@ -48,7 +61,9 @@ function setScene(options: SceneOptions = {}): Scene {
     description: 'Looks.',
     input: { type: 'object', properties: { index: { type: 'number' } } },
     effect,
-    execute: async () => {
+    permission,
+    execute: async (_input, { background }) => {
+      if (options.works === true) background('rest', Promise.resolve('all of it'));
       const delayMs = delaysMs[count] ?? 0;
       count += 1;
       told.push(`look ${count}`);
@@ -90,6 +105,10 @@ function setScene(options: SceneOptions = {}): Scene {
           await runs.append(lease, addition);
           told.push(`written: ${name}`);
         }),
+      signal: (runId, signal) => {
+        told.push(`signalled: ${signal.name}`);
+        return runs.signal(runId, signal);
+      },
       release: (lease) => inOrder(() => runs.release(lease)),
     },
   };
@@ -98,6 +117,9 @@ function setScene(options: SceneOptions = {}): Scene {
     model: scriptedModel(Array.from({ length: 9 }, () => ask)),
     tools: [look],
     hooks,
+    ...(options.onEvent === undefined
+      ? {}
+      : { callbacks: { onEvent: (event) => void options.onEvent?.(event) } }),
     store,
     clock,
     gates: createGates({ clock }),
@@ -242,6 +264,57 @@ describe('what changes something', () => {
   });
 });
 
+describe('a wish for the end', () => {
+  it('is on record though what was being written is not', async () => {
+    const scene = setScene({ effect: 'idempotent', fails: 'model' });
+    const running = scene.agent.run('Look.', { runId: 'r' });
+    await scene.clock.advance(5);
+    const cancelled = scene.agent.cancel('r', 'enough');
+    await scene.clock.runUntil(running);
+    await scene.clock.runUntil(cancelled);
+    const next = setScene({ effect: 'idempotent', disk: scene.disk.reopen() });
+    const outcome = await next.clock.runUntil(next.agent.resume('r'));
+    expect([outcome.type, next.told.join()]).toEqual(['cancelled', expect.not.stringContaining('look')]);
+  });
+
+  it('that cannot be written down takes nothing else with it', async () => {
+    const scene = setScene({ effect: 'idempotent', delaysMs: [20], fails: 'cancelled' });
+    const running = scene.agent.run('Look.', { runId: 'r' });
+    await scene.clock.advance(25);
+    const cancelled = scene.agent.cancel('r', 'enough');
+    expect(await scene.clock.runUntil(running)).toMatchObject({ type: 'cancelled' });
+    await scene.clock.runUntil(cancelled);
+    expect(scene.told.filter((line) => line.startsWith('written'))).toEqual([
+      'written: model',
+      'written: tool',
+      'written: cancelled + ended',
+    ]);
+  });
+});
+
+describe('a person', () => {
+  it('is asked nothing that another life of the run would not ask', async () => {
+    const heard: string[] = [];
+    const scene = setScene({ permission: 'ask', fails: 'model', onEvent: ({ type }) => heard.push(type) });
+    expect(await run(scene)).toBe('suspended');
+    expect(heard).not.toContain('approval-requested');
+    expect(heard).not.toContain('run-suspended');
+  });
+});
+
+describe('work in the background', () => {
+  it('is told when the call that began it is on record', async () => {
+    const scene = setScene({ calls: 2, works: true });
+    expect(await run(scene)).toBe('completed');
+    const second = scene.told.indexOf('look 2');
+    expect(scene.told.slice(second, second + 3)).toEqual([
+      'look 2',
+      'written: model + tool',
+      'signalled: message',
+    ]);
+  });
+});
+
 describe('a hook', () => {
   it('hears of an answer when that is on record', async () => {
     const scene = setScene({
@@ -282,5 +355,20 @@ describe('a tool that began before the answer was on record', () => {
     void next.agent.resume('r');
     await next.clock.runAll();
     expect(next.told).toEqual(['written: taken-over', 'model asked', 'written: model', 'look 1']);
+  });
+
+  it('was quick in this process, and not in another one', async () => {
+    const disk = memoryStore();
+    const first = setScene({ disk, calls: 1 });
+    void first.agent.run('Look.', { runId: 'r' });
+    while (!first.told.includes('written: tool')) await first.clock.advance(1);
+    disk.kill();
+    const next = setScene({ disk: disk.reopen(), calls: 1 });
+    expect(await next.clock.runUntil(next.agent.resume('r'))).toMatchObject({ type: 'completed' });
+    next.told.length = 0;
+    expect(await next.clock.runUntil(next.agent.run('Look.', { runId: 's' }))).toMatchObject({
+      type: 'completed',
+    });
+    expect(next.told.slice(0, 3)).toEqual(['model asked', 'written: model', 'look 1']);
   });
 });

@@ -24,23 +24,12 @@ export function connect(held: Held): Connection {
     held.connection = openConnection(held);
     return held.connection;
   }
-  held.lookedAtMs = performance.now();
   const found = identityOf(file);
   const { inode, device } = held.connection.file;
   if (found === undefined) throw lostError(file, 'was deleted or emptied while it was open');
   if (found.inode !== inode || found.device !== device)
     throw lostError(file, 'was replaced by another file while it was open');
   return held.connection;
-}
-
-/** With a deleted file everything in it is lost: to notice that a few milliseconds later loses no more. */
-const maxUnseenMs = 5;
-
-/** The same for one of many small writes in a row: a look at the file takes a tenth of such a write. */
-export function stayConnected(held: Held): Connection {
-  const { connection, lookedAtMs, isClosed } = held;
-  const isFresh = performance.now() - lookedAtMs < maxUnseenMs;
-  return connection === undefined || isClosed || !isFresh ? connect(held) : connection;
 }
 
 /** After an error that leaves the state of a connection unknown: the next call opens the file anew and reads it again. */

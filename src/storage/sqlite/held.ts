@@ -32,8 +32,6 @@ export interface Held {
   readonly onFlushed: (() => void)[];
   /** When the event loop was last given a turn before a transaction, by the clock of the process. */
   turnedAtMs: number;
-  /** When it was last looked at whether the file is still there, by the same clock. */
-  lookedAtMs: number;
   /** How many changes were asked for, and how many answered. */
   asked: number;
   answered: number;
@@ -102,7 +100,6 @@ export function createHeld(settings: Settings): Held {
     isFlushing: false,
     onFlushed: [],
     turnedAtMs: -Infinity,
-    lookedAtMs: -Infinity,
     asked: 0,
     answered: 0,
     isClosed: false,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RerailError } from '../../errors/rerail-error.ts';
 import { storageError } from '../common/storage-error.ts';
-import { abandon, connect, stayConnected } from './connect.ts';
+import { abandon, connect } from './connect.ts';
 import { readHash } from './head-check.ts';
 import { isOvergrown, keepPending, readHeads, rewriteHeads, writePending } from './heads.ts';
 import { getRow, statement } from './held.ts';
@@ -143,7 +143,7 @@ async function commitTogether(held: Held): Promise<void> {
 function commitAlone(held: Held): boolean {
   const [write, other] = held.queue;
   if (write?.performAlone === undefined || other !== undefined) return false;
-  const connection = stayConnected(held);
+  const connection = connect(held);
   if (connection.damage !== undefined) return false;
   const transaction = openTransaction(held, connection);
   try {
