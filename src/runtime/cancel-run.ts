@@ -2,6 +2,7 @@ import { reopen, unknownRun } from './held-runs.ts';
 import type { HeldRuns } from './held-runs.ts';
 import { takeUpRun } from './resume-run.ts';
 import { createLiveRun } from './live-run.ts';
+import type { LiveRun } from './live-run.ts';
 import { watchRun } from './run-watchers.ts';
 import { sendSignal } from './send-signal.ts';
 
@@ -19,10 +20,13 @@ export async function cancelRun(held: HeldRuns, runId: string, reason: string): 
     runs.delete(runId);
     return cancelStored(held, runId, reason);
   }
+  // It is being given back: the wish is for whoever has it next.
+  const isLeaving = keeper !== undefined && engine.carries(runId) && !keeper.holds(runId);
+  if (live.ended === undefined && isLeaving) return cancelNext(held, live, reason);
   live.isCancelled = true;
-  // It is being taken from its record: whoever does that finds the wish.
+  // It is being taken from its record, and whoever does that finds the wish; or this process has let go of it.
   if (live.ended === undefined && keeper !== undefined && !engine.carries(runId))
-    return void (await live.outcome.promise);
+    return cancelNext(held, live, reason);
   if (live.ended?.type === 'suspended') {
     reopen(live);
     watchRun(parts, live);
@@ -30,6 +34,12 @@ export async function cancelRun(held: HeldRuns, runId: string, reason: string): 
   await engine.cancel(runId, reason);
   // Whoever awaits it may go on with the run at once.
   await live.outcome.promise;
+}
+
+/** Stops a run that has another outcome first, unless that is an end. */
+async function cancelNext(held: HeldRuns, live: LiveRun, reason: string): Promise<void> {
+  const { type } = await live.outcome.promise;
+  if (type === 'suspended') await cancelRun(held, live.runId, reason);
 }
 
 /** The wish is kept with the run: whoever carries it, or takes it up next, obeys. */

@@ -89,7 +89,6 @@ export async function drive(driving: Driving, durable: Durable, input: DriveInpu
     // Bounded by the machine: every event uses up a turn, an attempt, a wait or a rung, and all of them are counted.
     live.state = moved.state;
     if (live.isQuiet) live.isQuiet = isReplaying(durable);
-    if (durable.behind !== undefined && asksOutside(moved.actions)) await durable.behind();
     const work = tell(live, moved.actions);
     if (work === undefined || work.type === 'finish') return finish(driving, performing, moved.state);
     if (steps >= longest && work.type === 'call-model' && work.isFirst) {
@@ -104,6 +103,7 @@ export async function drive(driving: Driving, durable: Durable, input: DriveInpu
     }
     if (breaksOff.has(event.type)) await leaveNodes(driving.parts, moved.state);
     moved = follow(moved.state, event);
+    if (durable.behind !== undefined && asksOutside(moved.actions)) await durable.behind();
     // Whatever the machine would do next, nobody wants it any more.
     if (isOver(live) && moved.state.phase.type !== 'ended') {
       await leaveNodes(driving.parts, moved.state);

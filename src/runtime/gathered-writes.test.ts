@@ -7,7 +7,6 @@ import type { Keeping, KeptRun } from './kept-runs.ts';
 
 interface Scene {
   readonly held: Keeping;
-  readonly clock: ReturnType<typeof simulatedClock>;
   /** What was handed to the store, by its events. */
   readonly handed: string[];
   /** Ends the write that is under way longest. */
@@ -28,7 +27,6 @@ function setScene(): Scene {
   const held: Keeping = { options, runs: new Map(), beginning: new Map(), stopRenewing: undefined };
   return {
     held,
-    clock,
     handed,
     end: async (error) => {
       const next = open.shift();
@@ -119,14 +117,30 @@ describe('a life of a run that is over', () => {
     expect(handed).toEqual(['a']);
   });
 
-  it('is given back though a write never ends', async () => {
-    const { held, clock, begin } = setScene();
+  it('is handed over when what was gathered is written', async () => {
+    const { held, handed, end, begin } = setScene();
     const run = begin();
     void writeSoon(held, 'r', entry('a'));
     await rest();
     void writeSoon(held, 'r', entry('b'));
-    const before = clock.monotonicMs();
-    await clock.runUntil(handedOver(held, 'r', run));
-    expect(clock.monotonicMs() - before).toBe(5000);
+    const over = handedOver(held, 'r', run);
+    await end();
+    await end();
+    await over;
+    expect(handed).toEqual(['a', 'b']);
+  });
+});
+
+describe('a wish that could not be written down', () => {
+  it.each([
+    { what: 'a step', row: undefined, handed: 'cancelled+next' },
+    { what: 'the beginning of a generation', row: { beginsGeneration: true }, handed: 'next+cancelled' },
+  ])('goes with $what', async ({ row, handed: expected }) => {
+    const { held, handed, begin } = setScene();
+    const run = begin();
+    run.owed = entry('cancelled').events;
+    void write(held, 'r', { ...entry('next'), ...(row === undefined ? {} : { row }) });
+    await rest();
+    expect(handed).toEqual([expected]);
   });
 });

@@ -30,23 +30,16 @@ export function write(held: Keeping, runId: string, addition: Addition): Promise
   return whenWritten;
 }
 
-/** How long a store may take with what is under way, when the run is to be given back. */
-const maxHandOverMs = 5000;
-
-/** Settles when everything that was to be written is handed to the store, or the store has had its time. Does not tell what came of it. */
+/** Settles when everything that was to be written is handed to the store. Does not tell what came of it. */
 export async function handedOver(held: Keeping, runId: string, run: KeptRun): Promise<void> {
   flush(held, runId, run);
-  const { gathered } = run;
-  if (gathered === undefined) return;
-  await new Promise<void>((resolve) => {
-    const stopTimer = held.options.clock.after(maxHandOverMs, resolve);
-    const end = (): void => {
-      stopTimer();
-      resolve();
-    };
-    // Whoever asked for it is told what came of it.
-    void gathered.whenWritten.then(end, end);
-  });
+  while (run.gathered !== undefined) {
+    try {
+      await run.gathered.whenWritten;
+    } catch {
+      // Whoever asked for it is told.
+    }
+  }
 }
 
 /** Settles when everything that was to be written is on record. */
@@ -125,7 +118,8 @@ function refuse(run: KeptRun, error: unknown): void {
   gathered?.reject(error);
 }
 
-function goneError(runId: string): RerailError {
+/** The failure of what comes from a life that nobody waits for any more. */
+export function goneError(runId: string): RerailError {
   const message = `This life of the run "${runId}" is over: nothing more of it is written down`;
   return RerailError.from(createFailure('STORAGE_LOCKED', { origin: 'storage', message, retryable: false }));
 }

@@ -94,7 +94,7 @@ export function put(held: Keeping, runId: string, addition: Addition): Promise<v
   if (run.failure !== undefined) return retry(held, runId, addition);
   return run.owed.length === 0
     ? append(held, run.lease, addition).catch((error: unknown) =>
-        goOnWithout(held, runId, { addition, error }),
+        goOnWithout(held, runId, { run, addition, error }),
       )
     : writeOwed(held, runId, addition);
 }
@@ -112,27 +112,29 @@ async function writeOwed(held: Keeping, runId: string, addition: Addition): Prom
   const run = held.runs.get(runId);
   if (run?.lease === undefined) return;
   const { owed, lease } = run;
-  const whole = { ...addition, events: owed.concat(addition.events) };
+  // A generation begins with the first event of what is written together.
+  const isFirst = addition.row?.beginsGeneration !== true;
+  const events = isFirst ? owed.concat(addition.events) : addition.events.concat(owed);
+  const whole = { ...addition, events };
   try {
     await append(held, lease, whole);
     if (run.owed === owed) run.owed = [];
   } catch (error) {
-    goOnWithout(held, runId, { addition: whole, error });
+    goOnWithout(held, runId, { run, addition: whole, error });
   }
 }
 
 interface Unwritten {
+  readonly run: KeptRun;
   readonly addition: Addition;
   readonly error: unknown;
 }
 
 /** The store has failed: it ends the run, or where that is wished the run goes on and this is kept in memory. */
-function goOnWithout({ runs, options }: Keeping, runId: string, { addition, error }: Unwritten): void {
+function goOnWithout({ options }: Keeping, runId: string, { run, addition, error }: Unwritten): void {
   const { store, onUnsaved } = options;
-  const run = runs.get(runId);
   const failure = classifyFailure(error, 'storage');
-  if (run === undefined || store.durability === 'required' || failure.context['leaseLost'] === true)
-    throw error;
+  if (store.durability === 'required' || failure.context['leaseLost'] === true) throw error;
   run.failure = failure;
   run.unsaved.push(addition);
   onUnsaved(runId, failure);

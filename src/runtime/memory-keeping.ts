@@ -46,11 +46,17 @@ export function afterwards<T>(first: Promise<void>, begin: () => Promise<T>): Pr
   return begun;
 }
 
-/** Settles when everything that has happened is on record, or with what stops the run. Absent where it is on record. */
+/** Settles when everything that has happened is on record and obeyed, or with what stops the run. Absent where it is. */
 export function whenRecorded(generation: Generation): Promise<void> | undefined {
-  return generation.unkept?.catch((error: unknown) => {
-    throw stopUnrecorded(generation, error);
-  });
+  const first = generation.wish ?? generation.unkept;
+  if (first === undefined) return undefined;
+  return first.then(
+    // Nobody waits for a program that was let go: it stands still where it is.
+    () => (generation.stop?.type === 'gone' ? new Promise(() => undefined) : whenRecorded(generation)),
+    (error: unknown) => {
+      throw stopUnrecorded(generation, error);
+    },
+  );
 }
 
 /** Has nothing begin until this is done, which never fails. */

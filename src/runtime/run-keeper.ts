@@ -4,10 +4,10 @@ import type { Addition, RowChange, RunRow, Store } from '../model/store.ts';
 import { factsThatDiffer } from './agent-facts.ts';
 import { signalsTakenBy } from './journal.ts';
 import type { JournalEntry, RunEnd, RunSnapshot } from './journal.ts';
-import { drained, handedOver, lastOf, write, writeSoon } from './gathered-writes.ts';
+import { drained, goneError, handedOver, lastOf, write, writeSoon } from './gathered-writes.ts';
 import { keepInput, readInput } from './kept-input.ts';
 import { freshRun, hold, put, stopRenewing } from './kept-runs.ts';
-import type { KeeperOptions, Keeping } from './kept-runs.ts';
+import type { KeeperOptions, Keeping, KeptRun } from './kept-runs.ts';
 import { countCrash } from './park-run.ts';
 import type { BeginningRun, Recorder } from './recorder.ts';
 import { foldRun, toEvent } from './stored-run.ts';
@@ -23,6 +23,8 @@ export interface RunKeeper {
   readonly read: (row: RunRow) => Promise<ReadRun>;
   /** It waits outside the process: that is written down, and anybody may take it up. */
   readonly suspend: (runId: string, event: RecordedEvent, row: RowChange) => Promise<void>;
+  /** Whether it is this process that writes down what happens to the run; not once it is being given back. */
+  readonly holds: (runId: string) => boolean;
   /** Settles when everything that has happened to the run is on record; absent where it is. */
   readonly pending: (runId: string) => Promise<void> | undefined;
   /** What is to be listed of the run when its end is written down. */
@@ -67,6 +69,7 @@ export function createRunKeeper(options: KeeperOptions): RunKeeper {
         events: [toEvent(event)],
         row: { ...row, status: 'suspended', crashes: 0 },
       }),
+    holds: (runId) => held.runs.has(runId) || held.beginning.has(runId),
     pending: (runId) => {
       const run = held.runs.get(runId);
       return run === undefined ? undefined : lastOf(run);
@@ -114,7 +117,8 @@ function createRecorder(held: Keeping): Recorder {
     },
     end: (runId, end) => finish(held, runId, end),
     signal: async (runId, signal) => {
-      if (held.runs.get(runId)?.lease === undefined) return 'added'; // It is not on record.
+      const run = held.runs.get(runId);
+      if (run !== undefined && run.lease === undefined) return 'added'; // It is not on record.
       const kept = await store.runs.signal(runId, signal);
       return kept === 'unknown' ? 'added' : kept;
     },
@@ -145,6 +149,7 @@ async function begin(held: Keeping, run: BeginningRun): Promise<void> {
     if (known !== undefined) {
       // The first event of what is written together begins the generation.
       await drained(held, runId, known);
+      if (held.runs.get(runId) !== known) throw goneError(runId);
       return await write(held, runId, { events, row });
     }
     const sessionId = sessionOf(runId);
@@ -195,9 +200,23 @@ async function writeLast(held: Keeping, runId: string, addition: Addition): Prom
   await released;
 }
 
+/** How long a store may take with what is under way, before whoever lets go of a run no longer waits for it. */
+const maxReleaseMs = 5000;
+
 async function release(held: Keeping, runId: string): Promise<void> {
   const run = held.runs.get(runId);
   if (run === undefined) return;
+  const isBehind = run.gathered !== undefined;
+  const given = giveBack(held, runId, run);
+  if (!isBehind) return given;
+  await new Promise<void>((resolve, reject) => {
+    const stopTimer = held.options.clock.after(maxReleaseMs, resolve);
+    void given.then(resolve, reject).finally(stopTimer);
+  });
+}
+
+/** Nothing that has happened is left behind: it would be in doubt for whoever goes on. */
+async function giveBack(held: Keeping, runId: string, run: KeptRun): Promise<void> {
   if (run.gathered !== undefined) await handedOver(held, runId, run);
   if (held.runs.get(runId) !== run) return;
   held.runs.delete(runId);

@@ -30,6 +30,9 @@ interface SceneOptions {
   readonly beside?: number;
   /** The write of this name fails. */
   readonly fails?: string;
+  readonly durability?: Store['durability'];
+  /** How long a write takes. */
+  readonly writeMs?: number;
   readonly hooks?: readonly Hook[];
   readonly disk?: MemoryStore;
   readonly onCall?: (count: number) => void;
@@ -51,6 +54,7 @@ function setScene(options: SceneOptions = {}): Scene {
     permission = 'allow',
   } = options;
   const clock = simulatedClock();
+  const { durability = 'required', writeMs = 10 } = options;
   const disk = options.disk ?? memoryStore({ clock });
   const told: string[] = [];
   const sleep = (delayMs: number): Promise<void> =>
@@ -94,12 +98,13 @@ function setScene(options: SceneOptions = {}): Scene {
   };
   const store: Store = {
     ...disk,
+    durability,
     runs: {
       ...runs,
       append: (lease, addition) =>
         inOrder(async () => {
           const name = nameOf(addition);
-          await sleep(10);
+          await sleep(writeMs);
           if (name === fails)
             throw RerailError.from(createFailure('STORAGE_FULL', { origin: 'storage', message: 'no space' }));
           await runs.append(lease, addition);
@@ -290,6 +295,57 @@ describe('a wish for the end', () => {
       'written: cancelled + ended',
     ]);
   });
+
+  it('that comes while the run is being suspended is for whoever has it next', async () => {
+    const scene = setScene({ effect: 'idempotent', permission: 'ask' });
+    const running = scene.agent.run('Look.', { runId: 'r' });
+    await scene.clock.advance(15);
+    expect(scene.told).toEqual(['model asked', 'written: model']);
+    const cancelled = scene.agent.cancel('r', 'enough');
+    expect(await scene.clock.runUntil(running)).toMatchObject({ type: 'suspended', reason: 'approval' });
+    await scene.clock.runUntil(cancelled);
+    expect(await scene.disk.runs.find('r')).toMatchObject({ status: 'cancelled' });
+  });
+
+  it('that comes while the run is being let go is kept', async () => {
+    const scene = setScene({ effect: 'idempotent', beside: 2, delaysMs: [5, 7] });
+    const running = scene.agent.run('Look.', { runId: 'r' });
+    await scene.clock.advance(18);
+    const released = scene.agent.release('r');
+    const cancelled = scene.agent.cancel('r', 'enough');
+    expect(await scene.clock.runUntil(running)).toMatchObject({ type: 'suspended', reason: 'released' });
+    await scene.clock.runUntil(Promise.all([released, cancelled]));
+    expect(await scene.disk.runs.find('r')).toMatchObject({ status: 'cancelled' });
+  });
+});
+
+describe('a store that does its best', () => {
+  it('ends a run whose last answer it could not write down, and says so', async () => {
+    const scene = setScene({ calls: 0, fails: 'model + ended', durability: 'bestEffort' });
+    expect(await scene.clock.runUntil(scene.agent.run('Look.', { runId: 'r' }))).toMatchObject({
+      type: 'completed',
+      text: 'Done.',
+      unsaved: { code: 'STORAGE_FULL' },
+    });
+  });
+});
+
+describe('a store that takes its time', () => {
+  it('is not waited for when a run is let go, and loses nothing of it', async () => {
+    const scene = setScene({ effect: 'once', beside: 2, delaysMs: [5, 7], writeMs: 6000 });
+    const running = scene.agent.run('Look.', { runId: 'r' });
+    await scene.clock.advance(6020);
+    expect(scene.told).toEqual(['model asked', 'written: model + intend', 'look 1', 'look 2']);
+    const before = scene.clock.monotonicMs();
+    await scene.clock.runUntil(scene.agent.release('r'));
+    expect(scene.clock.monotonicMs() - before).toBe(5000);
+    expect(await running).toMatchObject({ type: 'suspended', reason: 'released' });
+    await scene.clock.advance(20_000);
+    expect(scene.told.slice(-2)).toEqual(['written: tool', 'written: tool']);
+    const next = setScene({ effect: 'once', disk: scene.disk.reopen() });
+    expect(await next.clock.runUntil(next.agent.resume('r'))).toMatchObject({ type: 'completed' });
+    expect(next.told.join()).not.toContain('look');
+  });
 });
 
 describe('a person', () => {
@@ -297,6 +353,18 @@ describe('a person', () => {
     const heard: string[] = [];
     const scene = setScene({ permission: 'ask', fails: 'model', onEvent: ({ type }) => heard.push(type) });
     expect(await run(scene)).toBe('suspended');
+    expect(heard).not.toContain('approval-requested');
+    expect(heard).not.toContain('run-suspended');
+  });
+
+  it.each(['cancel', 'release'] as const)('is asked nothing after a %s', async (verb) => {
+    const heard: string[] = [];
+    const scene = setScene({ permission: 'ask', onEvent: ({ type }) => heard.push(type) });
+    const running = scene.agent.run('Look.', { runId: 'r' });
+    await scene.clock.advance(5);
+    const done = scene.agent[verb]('r');
+    await scene.clock.runUntil(running);
+    await scene.clock.runUntil(done);
     expect(heard).not.toContain('approval-requested');
     expect(heard).not.toContain('run-suspended');
   });

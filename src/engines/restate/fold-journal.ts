@@ -5,7 +5,7 @@ import { createInbox } from '../../runtime/memory-inbox.ts';
 import type { Inbox } from '../../runtime/memory-inbox.ts';
 import type { Fact } from './journal-rows.ts';
 import type { CarryMessage, Mail } from './messages.ts';
-import { cancelledInRestate, graceName, isCall, positionOf } from './record.ts';
+import { cancelledInRestate, graceName, isCall, positionOf, readRecord } from './record.ts';
 import type { CallRecord, StepRecord } from './record.ts';
 
 /** What the rows of a generation come to. */
@@ -58,7 +58,7 @@ function apply(folding: Folding, fact: Fact): void {
     case 'step-begun':
       return void folding.names.set(fact.completion, fact.name);
     case 'step-ended':
-      return endStep(folding, fact.completion, fact.record as StepRecord); // As `steps.ts` writes it.
+      return endStep(folding, fact.completion, readRecord(fact.record));
     case 'timer-begun':
       folding.names.set(fact.completion, fact.name);
       return beginTimer(folding, positionOf(fact.name), fact.dueAtMs);

@@ -65,7 +65,7 @@ export type Stop =
  * whoever waited and of the value as soon as they are not needed: what is held is what the collector of garbage copies.
  */
 export interface Item extends AnswerSerde {
-  /** Absent until it is waited for. */
+  /** Absent while nobody waits for it. */
   promise: RestatePromise<Item> | undefined;
   /** Undefined when it was told, or has stopped waiting. */
   waiter: Waiter | undefined;
@@ -147,6 +147,7 @@ export function dropItem({ items }: Generation, item: Item): void {
   items.delete(item);
   item.waiter = undefined;
   item.value = undefined;
+  item.promise = undefined;
 }
 
 /** Waits for Restate's own timer. Its name says in the journal what it is for: the step that it belongs to. */

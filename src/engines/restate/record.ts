@@ -42,6 +42,13 @@ export type CallRecord = EffectEnd & {
   readonly input: Json;
 };
 
+/** A record as it was written, by this program or an earlier one. */
+export function readRecord(value: unknown): StepRecord {
+  if (!Array.isArray(value)) return value as StepRecord; // As `steps.ts` writes it.
+  const [effect, input, result] = value as [string, Json, Json]; // As `callText` writes it.
+  return { of: 'call', effect, input, type: 'done', value: result };
+}
+
 /** Whether a record is one of a call. */
 export function isCall(record: StepRecord): record is CallRecord {
   return 'of' in record;
@@ -77,6 +84,11 @@ export function describeRecord(record: StepRecord): string {
 /** The record of a call as text. Its input was written already, when it was asked for. */
 export function callText(called: CalledText, end: EffectEnd): string {
   const { effect, inputText } = called;
+  if (end.type === 'done' && end.took === undefined) {
+    // The short form of what nearly every step holds: what is written is sent to the server, kept there, and sent back.
+    const valueText = JSON.stringify(end.value) as string | undefined;
+    if (valueText !== undefined) return `[${JSON.stringify(effect)},${inputText},${valueText}]`;
+  }
   // An outcome has at least its type, so something follows the brace.
   return `{"of":"call","effect":${JSON.stringify(effect)},"input":${inputText},${JSON.stringify({ ...end }).slice(1)}`;
 }

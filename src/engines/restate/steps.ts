@@ -5,7 +5,7 @@ import type { Asked, AskedCall } from '../../runtime/memory-generation.ts';
 import { addItem, createItem, stopChanged, stopFull } from './generation.ts';
 import type { Generation, Waiter } from './generation.ts';
 import { performEffect } from './perform-effect.ts';
-import { isCall, recordDiffers, stepName } from './record.ts';
+import { isCall, readRecord, recordDiffers, stepName } from './record.ts';
 import type { StepRecord } from './record.ts';
 
 /** Performs an effect as a step of Restate, and gives what is on record of it. */
@@ -77,7 +77,7 @@ export function recordEnd(generation: Generation): Promise<StepRecord> {
     addStep(generation, generation.next, {
       onCancel: 'keep',
       perform: () => Promise.resolve(JSON.stringify(end)),
-      settle: (value) => resolve(asRecord(value)),
+      settle: (value) => resolve(readRecord(value)),
       reject,
     });
   });
@@ -105,7 +105,7 @@ function step<T>(generation: Generation, asked: Asked, given: Step<T>): void {
       return generation.stop === undefined ? given.make() : Promise.resolve(leftOut);
     },
     settle: (value, bytes) => {
-      const record = asRecord(value);
+      const record = readRecord(value);
       generation.journalBytes += bytes;
       const difference = isNew || record.type === 'left-out' ? undefined : recordDiffers(record, asked);
       if (difference !== undefined) return reject(stopChanged(generation, difference));
@@ -129,11 +129,6 @@ function checkRoom(generation: Generation, position: number): void {
       generation,
       `its journal takes ${journalBytes} bytes, at most ${maxJournalBytes} are kept`,
     );
-}
-
-/** As it was written, by this program or an earlier one. */
-function asRecord(value: unknown): StepRecord {
-  return value as StepRecord;
 }
 
 const leftOut = JSON.stringify({ type: 'left-out' } satisfies StepRecord);
