@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Addition, Store } from '../model/store.ts';
 import { simulatedClock } from '../testing/index.ts';
 import { drained, handedOver, write, writeSoon } from './gathered-writes.ts';
-import { freshRun } from './kept-runs.ts';
+import { freshRun, put } from './kept-runs.ts';
 import type { Keeping, KeptRun } from './kept-runs.ts';
 
 interface Scene {
@@ -14,7 +14,7 @@ interface Scene {
   readonly begin: () => KeptRun;
 }
 
-function setScene(): Scene {
+function setScene(durability: Store['durability'] = 'required'): Scene {
   const clock = simulatedClock();
   const handed: string[] = [];
   const open: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = [];
@@ -22,8 +22,8 @@ function setScene(): Scene {
     handed.push(events.map(({ type }) => type).join('+'));
     return new Promise((resolve, reject) => open.push({ resolve, reject }));
   };
-  const store = { durability: 'required', runs: { append } } as unknown as Store;
-  const options = { store, clock } as unknown as Keeping['options'];
+  const store = { durability, runs: { append } } as unknown as Store;
+  const options = { store, clock, onUnsaved: () => undefined } as unknown as Keeping['options'];
   const held: Keeping = { options, runs: new Map(), beginning: new Map(), stopRenewing: undefined };
   return {
     held,
@@ -142,5 +142,25 @@ describe('a wish that could not be written down', () => {
     void write(held, 'r', { ...entry('next'), ...(row === undefined ? {} : { row }) });
     await rest();
     expect(handed).toEqual([expected]);
+  });
+});
+
+describe('a store that does its best', () => {
+  it('has tried everything again before the end counts as written', async () => {
+    const { held, handed, end, begin } = setScene('bestEffort');
+    const run = begin();
+    const first = writeSoon(held, 'r', entry('a'));
+    await rest();
+    await end(new Error('no space'));
+    await first;
+    void put(held, 'r', entry('cancelled'));
+    let isWritten = false;
+    const last = write(held, 'r', entry('ended')).then(() => void (isWritten = true));
+    await rest();
+    expect([handed, isWritten]).toEqual([['a', 'a'], false]);
+    for (let writes = 0; writes < 3; writes += 1) await end();
+    await last;
+    expect(handed).toEqual(['a', 'a', 'cancelled', 'ended']);
+    expect([run.failure, run.unsaved]).toEqual([undefined, []]);
   });
 });

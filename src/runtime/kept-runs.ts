@@ -39,7 +39,8 @@ export interface KeptRun {
   /** What could not be written, in order, where the run goes on without. */
   readonly unsaved: Addition[];
   failure: Failure | undefined;
-  isRetrying: boolean;
+  /** While what could not be written is tried again: settles when that is over. */
+  retrying: Promise<void> | undefined;
   /** What is written next, together, as soon as nothing else of the run is being written. */
   gathered: Gathered | undefined;
   writing: Gathered | undefined;
@@ -76,7 +77,7 @@ export function freshRun(): KeptRun {
     owed: [],
     unsaved: [],
     failure: undefined,
-    isRetrying: false,
+    retrying: undefined,
     gathered: undefined,
     writing: undefined,
     refusal: undefined,
@@ -141,16 +142,25 @@ function goOnWithout({ options }: Keeping, runId: string, { run, addition, error
 }
 
 /** The store has failed before: everything since goes with this, or stays in memory. */
-async function retry(held: Keeping, runId: string, addition: Addition): Promise<void> {
-  const { store, onUnsaved } = held.options;
+function retry(held: Keeping, runId: string, addition: Addition): Promise<void> {
   const run = held.runs.get(runId);
-  if (run?.lease === undefined || run.unsaved.length >= maxUnsaved) return;
+  if (run?.lease === undefined || run.unsaved.length >= maxUnsaved) return Promise.resolve();
   run.unsaved.push(addition);
-  if (run.isRetrying) return;
-  run.isRetrying = true;
+  // Whoever comes meanwhile waits as well: he may be about to give the lease back.
+  run.retrying ??= writeUnsaved(held, runId, { run, lease: run.lease });
+  return run.retrying;
+}
+
+interface Retrying {
+  readonly run: KeptRun;
+  readonly lease: Lease;
+}
+
+async function writeUnsaved(held: Keeping, runId: string, { run, lease }: Retrying): Promise<void> {
+  const { onUnsaved } = held.options;
   try {
     for (let [next] = run.unsaved; next !== undefined; [next] = run.unsaved) {
-      await store.runs.append(run.lease, next);
+      await append(held, lease, next);
       run.unsaved.shift();
     }
     run.failure = undefined;
@@ -158,7 +168,7 @@ async function retry(held: Keeping, runId: string, addition: Addition): Promise<
   } catch (error) {
     run.failure = classifyFailure(error, 'storage');
   } finally {
-    run.isRetrying = false;
+    run.retrying = undefined;
   }
 }
 
