@@ -63,23 +63,13 @@ function gather(run: KeptRun, { events, row, took }: Addition): Gathered {
 }
 
 function startGathering(events: Addition['events'], { row, took }: Pick<Gathered, 'row' | 'took'>): Gathered {
-  const { promise, resolve, reject } = createPromise();
-  return { events: [...events], row, took, hasEntries: false, whenWritten: promise, resolve, reject };
-}
-
-interface Settling {
-  readonly promise: Promise<void>;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-}
-
-function createPromise(): Settling {
-  const held: { resolve?: () => void; reject?: (error: unknown) => void } = {};
-  const promise = new Promise<void>((resolve, reject) => {
-    held.resolve = resolve;
-    held.reject = reject;
+  let resolve: () => void = () => undefined;
+  let reject: (error: unknown) => void = () => undefined;
+  const whenWritten = new Promise<void>((keep, refuseIt) => {
+    resolve = keep;
+    reject = refuseIt;
   });
-  return { promise, resolve: held.resolve, reject: held.reject } as Settling; // The function above has run.
+  return { events: [...events], row, took, hasEntries: false, whenWritten, resolve, reject };
 }
 
 function flush(held: Keeping, runId: string, run: KeptRun): void {
