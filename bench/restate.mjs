@@ -43,7 +43,13 @@ let turns = 0;
 let gate = createGate(0, 0);
 
 try {
-  const contestants = { 'bare ctx.run': await bare(), Rerail: await ours() };
+  const contestants = {
+    'bare ctx.run': await bare(),
+    // As a tool is called. What is compared hears no signals either.
+    Rerail: await ours('tools', { isDeaf: true }),
+    // As a model is called, which may be told something meanwhile.
+    'hears signals': await ours('models', {}),
+  };
   let isHeld = true;
   for (const [runs, steps] of /** @type {const} */ ([
     [1, isQuick ? 200 : 500],
@@ -103,16 +109,20 @@ async function bare() {
     each(runs, (runId) => post(`${server.ingressUrl}/bare/go`, { runId, steps: steps + 1 }));
 }
 
-/** @returns {Promise<Contestant>} */
-async function ours() {
+/**
+ * @param {string} name
+ * @param {import('../src/runtime/durable.ts').DurableCallOptions} options
+ * @returns {Promise<Contestant>}
+ */
+async function ours(name, options) {
   const { ingressUrl, adminUrl } = server;
   const port = await freePort();
   const engine = await restate({ ingressUrl, adminUrl, serve: { port }, sdk })({
-    name: 'bench',
+    name,
     version: '1',
     clock: systemClock,
     program: async (durable, input) => {
-      for (let step = 0; step < Number(input); step += 1) await durable.call('step', step);
+      for (let step = 0; step < Number(input); step += 1) await durable.call('step', step, options);
       return null;
     },
     effects: {
@@ -233,8 +243,9 @@ function print(measured, runs, steps) {
     );
     return median;
   });
-  const [base = Number.NaN, own = Number.NaN] = medians;
+  const [base = Number.NaN, own = Number.NaN, hearing = Number.NaN] = medians;
   console.log(`  a step takes ${(own / base).toFixed(2)} times as long, at most ${most} is allowed`);
+  console.log(`  one that hears signals ${(hearing / base).toFixed(2)} times`);
   return own / base <= most;
 }
 

@@ -63,7 +63,15 @@ export interface DurableCallOptions {
    * so does the end. Likewise for engines that can.
    */
   readonly mayLag?: boolean;
+  /**
+   * Its effect reads no signals: `pending` may lack what has come since an effect last read any. A cancellation reaches it all the
+   * same. A replay must make the call with the same word. Likewise for engines to which it makes a difference.
+   */
+  readonly isDeaf?: boolean;
 }
+
+/** A call of an effect that reads no signals. */
+export const deaf: DurableCallOptions = { isDeaf: true };
 
 /** What came of an effect. */
 export type Outcome =

@@ -2,6 +2,7 @@ import { withExplanation } from '../agent/explained.ts';
 import type { ExplanationMade } from '../agent/explained.ts';
 import type { RunState } from '../agent/state.ts';
 import { isCancelled } from './durable-errors.ts';
+import { deaf } from './durable.ts';
 import { publish } from './live-run.ts';
 import type { Performing } from './perform.ts';
 
@@ -11,7 +12,7 @@ import type { Performing } from './perform.ts';
  */
 export async function explainEnd({ durable, live }: Performing, state: RunState): Promise<RunState> {
   try {
-    const outcome = await durable.call('explain', { turn: state.turn });
+    const outcome = await durable.call('explain', { turn: state.turn }, deaf);
     if (outcome.type === 'failed') return state;
     const made = outcome.value as unknown as ExplanationMade; // The one form of its value.
     const { explanation } = made;

@@ -13,6 +13,7 @@ import { renderFailure } from '../errors/render-failure.ts';
 import { textOf } from '../model/message.ts';
 import type { AssistantPart } from '../model/message.ts';
 import { checkOutput } from './check-output.ts';
+import { deaf } from './durable.ts';
 import { publish } from './live-run.ts';
 import { withdrawnNames } from './model-turn.ts';
 import type { RequestChanges } from './model-turn.ts';
@@ -235,7 +236,7 @@ export async function askHooks<Point extends HookPoint>(
   moment: Moments[Point],
 ): Promise<HookVerdict<Point>> {
   live.moments.set(`${point}:${index}`, moment);
-  const outcome = await durable.call('hook', { point, index });
+  const outcome = await durable.call('hook', { point, index }, deaf);
   if (outcome.type === 'failed') return { type: 'failed', hook: point, failure: outcome.failure };
   const verdict = outcome.value as unknown as HookVerdict<Point>; // The one form of its value.
   // What nobody changed was not written down.

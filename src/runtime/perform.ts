@@ -15,6 +15,7 @@ import { isRecord } from '../base/json.ts';
 import type { Json } from '../base/json.ts';
 import type { AgentParts } from './agent-parts.ts';
 import { isOverBudget } from './compact-effect.ts';
+import { deaf } from './durable.ts';
 import type { Durable, DurableCallOptions, Outcome } from './durable.ts';
 import { afterModel, afterTools, aroundAsking, beforeModel, beforeTools } from './hook-steps.ts';
 import { publish } from './live-run.ts';
@@ -113,7 +114,7 @@ async function performCall(
 
 /** A function decides in the place of a model; what it decided is on record. */
 async function performDecision({ durable }: Performing, turn: number): Promise<MachineEvent> {
-  const given = read('conduct', await durable.call('conduct', { turn }));
+  const given = read('conduct', await durable.call('conduct', { turn }, deaf));
   return 'broken' in given ? given.broken : given.value;
 }
 
@@ -127,7 +128,7 @@ function needsRoom({ parts, live, durable }: Performing): boolean {
 }
 
 async function performCompaction({ durable }: Performing, turn: number): Promise<MachineEvent> {
-  const given = read('compact', await durable.call('compact', { turn }));
+  const given = read('compact', await durable.call('compact', { turn }, deaf));
   return 'broken' in given ? given.broken : { type: 'compacted', ...given.value };
 }
 
@@ -155,7 +156,7 @@ async function performTools(performing: Performing, calls: Calls): Promise<Machi
     const intent = intents.get(index);
     const input: ToolEffectInput =
       intent === undefined ? { turn, index, attempt } : { turn, index, attempt, intent };
-    return durable.call('tool', asJson(input), mayLead(performing, index) ? harmless : undefined);
+    return durable.call('tool', asJson(input), mayLead(performing, index) ? harmless : deaf);
   };
   // What another life of the run has seen says nothing of this process.
   const isLive = durable.isVolatile !== true && durable.isReplaying?.() !== true;
@@ -180,7 +181,7 @@ async function performTools(performing: Performing, calls: Calls): Promise<Machi
 const lagging: DurableCallOptions = { mayLag: true };
 
 /** Begins before what led to it is on record. */
-const harmless: DurableCallOptions = { isHarmless: true };
+const harmless: DurableCallOptions = { isHarmless: true, isDeaf: true };
 
 function mayLead({ parts, live }: Performing, index: number): boolean {
   const { phase } = live.state as RunState; // Tools belong to a turn.
@@ -226,7 +227,7 @@ async function performChecks(performing: Performing, indexes: readonly number[])
   const { turn } = live.state as RunState; // Tools belong to a turn.
   const outcomes = await Promise.all(
     indexes.map((index) =>
-      durable.call('verify', asJson({ turn, index, attempt: 1 } satisfies ToolEffectInput)),
+      durable.call('verify', asJson({ turn, index, attempt: 1 } satisfies ToolEffectInput), deaf),
     ),
   );
   let tookMs = 0;
@@ -270,7 +271,7 @@ async function performQuestion(
   const recorded = durable.upcoming?.();
   const isAsked = recorded === undefined ? parts.approve !== undefined : recorded.effect === 'ask';
   if (!isAsked) return { type: 'person-absent' };
-  const given = read('ask', await durable.call('ask', asJson({ request })));
+  const given = read('ask', await durable.call('ask', asJson({ request }), deaf));
   return 'broken' in given ? given.broken : { type: 'person-answered', ...given.value };
 }
 

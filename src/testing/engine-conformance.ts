@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { DurableProgram, Effect, Engine, SignalMessage } from '../runtime/durable.ts';
 import { cancelRules } from './engine-conformance-cancel.ts';
 import { callRules } from './engine-conformance-calls.ts';
+import { deafRules } from './engine-conformance-deaf.ts';
 import { replayRules } from './engine-conformance-replay.ts';
 import { createStage } from './engine-conformance-scene.ts';
 import type { EngineRule } from './engine-conformance-scene.ts';
@@ -79,5 +80,6 @@ const rules: readonly EngineRule[] = [
   ...replayRules,
   ...signalRules,
   ...cancelRules,
+  ...deafRules,
   ...volumeRules,
 ];

@@ -78,7 +78,8 @@ function durableOf(generation: Generation): Durable {
         checkInput(generation, effect, inputText);
         const input = JSON.parse(inputText) as Json; // Just written.
         const asked = { type: 'call', position: at, effect, input } as const;
-        return call(generation, asked, { inputText, timeoutMs: options?.timeoutMs });
+        const { timeoutMs, isDeaf = false } = options ?? {};
+        return call(generation, asked, { inputText, timeoutMs, isDeaf });
       });
     },
     sleep: (delayMs) => {

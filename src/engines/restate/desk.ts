@@ -9,6 +9,8 @@ import type {
   SettleMessage,
   SignalAnswer,
   StartMessage,
+  WhyAnswer,
+  WhyMessage,
 } from './messages.ts';
 import type { Names } from './names.ts';
 import type { RestateLimits } from './options.ts';
@@ -28,6 +30,7 @@ export function createDesk({ sdk, names, limits }: DeskParts): unknown {
       signal: (context, signal: NamedSignal) => addSignal(parts, context, signal),
       cancel: (context, message: { readonly reason: string }) => cancel(context, message.reason),
       listen: (context, message: ListenMessage) => listen(context, message),
+      why: (context, message: WhyMessage) => why(context, message),
       note: (context, message: NoteMessage) => note(context, message),
       settle: (context, message: SettleMessage) => settle(parts, context, message),
       status: sdk.handlers.object.shared((context) => status(context)),
@@ -58,7 +61,10 @@ export interface DeskRun {
   readonly hasAnnounced: boolean;
   readonly waiting?: string;
   readonly cancelReason?: string;
-  readonly hasToldCancel?: boolean;
+  /** Whether its program was told to end. */
+  readonly isCancelled?: boolean;
+  /** Whether its program has begun: Restate would kill one that has not, instead of cancelling it. */
+  readonly hasListened?: boolean;
   /** The program waits for mail under this id. */
   readonly listener?: string;
 }
@@ -123,7 +129,8 @@ async function launch({ sdk, names, limits }: DeskParts, context: Context, wante
     isEnded: false,
     hasSignals: hadSignals,
     hasAnnounced: false,
-    ...(cancelReason === undefined ? {} : { cancelReason, hasToldCancel: true }),
+    // Then it begins with the wish to end.
+    ...(cancelReason === undefined ? {} : { cancelReason, isCancelled: true }),
   };
   keep(context, run, signals.map(told));
 }
@@ -146,31 +153,48 @@ async function cancel(context: Context, reason: string): Promise<'done' | 'unkno
   const run = await context.get<DeskRun>('run');
   if (run === null) return 'unknown';
   if (run.isEnded || run.cancelReason !== undefined) return 'done';
-  const wished = { ...run, cancelReason: reason, hasToldCancel: false };
-  deliver(context, wished, await signalsOf(context, run));
+  context.set('run', cancelled(context, { ...run, cancelReason: reason }));
   return 'done';
 }
 
 async function listen(context: Context, message: ListenMessage): Promise<void> {
   const run = await context.get<DeskRun>('run');
-  if (run === null || run.isEnded || run.generation !== message.generation) return;
-  const signals = without(await signalsOf(context, run), message.took);
-  deliver(context, { ...run, listener: message.awakeableId }, signals);
+  const { generation, awakeableId, took, isPrompt = false } = message;
+  const nothing: Mail = { signals: [] };
+  if (run === null || run.isEnded || run.generation !== generation)
+    return isPrompt ? context.resolveAwakeable(awakeableId, nothing) : undefined;
+  const signals = without(await signalsOf(context, run), took);
+  const listening = cancelled(context, { ...run, hasListened: true });
+  if (isPrompt && signals.every(({ isTold }) => isTold)) {
+    context.resolveAwakeable(awakeableId, nothing);
+    return keep(context, listening, signals);
+  }
+  deliver(context, { ...listening, listener: awakeableId }, signals);
+}
+
+/** Cancels the program by Restate's own means where that is wished: it is heard whatever the program waits for. */
+function cancelled(context: Context, run: DeskRun): DeskRun {
+  const { cancelReason, isCancelled, hasListened, invocationId } = run;
+  if (cancelReason === undefined || isCancelled === true || hasListened !== true) return run;
+  context.cancel(invocationId);
+  return { ...run, isCancelled: true };
+}
+
+/** Restate tells a program that it was cancelled, and not why. It is always answered, for it waits. */
+async function why(context: Context, { awakeableId }: WhyMessage): Promise<void> {
+  const run = await context.get<DeskRun>('run');
+  const answer: WhyAnswer = { cancelReason: run?.cancelReason ?? null };
+  context.resolveAwakeable(awakeableId, answer);
 }
 
 /** Tells the program what it has not been told yet, if it listens; else when it listens again. */
 function deliver(context: Context, run: DeskRun, signals: readonly KeptSignal[]): void {
   const { listener, ...rest } = run;
   const untold = signals.filter(({ isTold }) => !isTold);
-  const cancelReason = run.hasToldCancel === false ? run.cancelReason : undefined;
-  if (listener === undefined || run.isEnded || (untold.length === 0 && cancelReason === undefined))
-    return keep(context, run, signals);
-  const mail: Mail = {
-    signals: untold.map(plain),
-    ...(cancelReason === undefined ? {} : { cancelReason }),
-  };
+  if (listener === undefined || run.isEnded || untold.length === 0) return keep(context, run, signals);
+  const mail: Mail = { signals: untold.map(plain) };
   context.resolveAwakeable(listener, mail);
-  keep(context, cancelReason === undefined ? rest : { ...rest, hasToldCancel: true }, signals.map(told));
+  keep(context, rest, signals.map(told));
 }
 
 async function note(context: Context, message: NoteMessage): Promise<void> {

@@ -4,7 +4,7 @@ import type { JournalEntry } from '../../runtime/journal.ts';
 import { createInbox } from '../../runtime/memory-inbox.ts';
 import type { Inbox } from '../../runtime/memory-inbox.ts';
 import type { Fact } from './journal-rows.ts';
-import type { CarryMessage, Mail } from './messages.ts';
+import type { CarryMessage, Mail, WhyAnswer } from './messages.ts';
 import { cancelledInRestate, graceName, isCall, positionOf, readRecord } from './record.ts';
 import type { CallRecord, StepRecord } from './record.ts';
 
@@ -65,9 +65,10 @@ function apply(folding: Folding, fact: Fact): void {
     case 'timer-ended':
       return endTimer(folding, folding.names.get(fact.completion) ?? '');
     case 'mail-came':
-      return takeMail(folding, fact.mail as Mail); // What the desk sends.
+      return takeMail(folding, fact.mail as Mail | WhyAnswer); // What the desk sends.
     default:
-      return cancel(folding, cancelledInRestate);
+      // The program goes on until it has asked why.
+      folding.cancelReason ??= cancelledInRestate;
   }
 }
 
@@ -119,13 +120,13 @@ function endTimer(folding: Folding, name: string): void {
     entries.set(position, over(entry, { type: 'timed-out' }));
 }
 
-function takeMail(folding: Folding, { signals, cancelReason }: Mail): void {
+function takeMail(folding: Folding, mail: Mail | WhyAnswer): void {
+  if ('cancelReason' in mail) return cancel(folding, mail.cancelReason ?? cancelledInRestate);
   if (folding.stop !== 'none') return;
-  for (const signal of signals) {
+  for (const signal of mail.signals) {
     folding.inbox.add(signal);
     deliver(folding, signal.name);
   }
-  if (cancelReason !== undefined) cancel(folding, cancelReason);
 }
 
 function deliver({ entries, inbox }: Folding, name: string): void {

@@ -9,7 +9,7 @@ import type { Difference } from '../../runtime/memory-difference.ts';
 import type { AskedWait } from '../../runtime/memory-generation.ts';
 import { createInbox } from '../../runtime/memory-inbox.ts';
 import type { Inbox } from '../../runtime/memory-inbox.ts';
-import type { CarryMessage, GenerationLimits, ListenMessage, NoteMessage } from './messages.ts';
+import type { CarryMessage, GenerationLimits, ListenMessage, NoteMessage, WhyMessage } from './messages.ts';
 import type { Names } from './names.ts';
 import type { ResolvedOptions } from './options.ts';
 import { graceName } from './record.ts';
@@ -38,6 +38,18 @@ export interface Generation {
   readonly stopListening: Cancel;
   /** What the journal may answer next. All of them are waited for together, so that their order is that of the journal. */
   readonly items: Set<Item>;
+  /** The next mail from the desk. */
+  mail: Item | undefined;
+  /** Only deaf calls are at work: nobody listens for mail. */
+  isDeaf: boolean;
+  /** Nobody listened until now: the mail that comes first is not all that came meanwhile. */
+  isBehind: boolean;
+  /** The desk is asked for all the rest. Until it answers, no step begins but deaf ones. */
+  catchingUp: Promise<void> | undefined;
+  /** Restate has told somebody here that the run is cancelled. What he waited for by itself will tell it for ever. */
+  wasCancelled: boolean;
+  /** Then the desk is asked why. Until it answers, no step begins. */
+  why: Promise<void> | undefined;
   readonly waits: Set<OpenWait>;
   next: number;
   /** Notes to the desk so far. */
@@ -80,6 +92,8 @@ export interface Waiter {
   readonly reject: (error: unknown) => void;
   /** What becomes of it when the run is cancelled: an effect in progress may still tell what came of it. */
   readonly onCancel: 'reject' | 'grace' | 'keep';
+  /** Nothing depends on the mail that comes meanwhile. */
+  readonly isDeaf?: boolean;
   /** What a step does: it gives its record as text, and never rejects. */
   readonly perform?: () => Promise<string>;
 }
@@ -110,6 +124,12 @@ export function createGeneration(host: Host, context: RestateContext, begun: Car
     controller,
     stopListening: onAbort(attemptCompletedSignal, isOver),
     items: new Set(),
+    mail: undefined,
+    isDeaf: false,
+    isBehind: false,
+    catchingUp: undefined,
+    wasCancelled: false,
+    why: undefined,
     waits: new Set(),
     next: 0,
     notes: 0,
@@ -223,8 +243,8 @@ function rejectWhere(generation: Generation, error: unknown, isMeant: (waiter: W
 /** Says something to the desk of the run, as a step of the journal that nobody waits for. */
 export function tellDesk(
   { context, host, runId }: Generation,
-  method: 'listen' | 'note' | 'settle',
-  message: ListenMessage | NoteMessage | object,
+  method: 'listen' | 'why' | 'note' | 'settle',
+  message: ListenMessage | WhyMessage | NoteMessage | object,
 ): void {
   const { names, sdk } = host;
   context.genericSend({

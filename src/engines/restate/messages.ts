@@ -35,12 +35,23 @@ export interface ListenMessage {
   readonly awakeableId: string;
   /** Signals that were taken since it last said so. */
   readonly took: readonly string[];
+  /** It wants to be answered at once, also where there is nothing. */
+  readonly isPrompt?: boolean;
 }
 
 /** What the program is told while it runs. */
 export interface Mail {
   readonly signals: readonly NamedSignal[];
-  readonly cancelReason?: string;
+}
+
+/** The program was cancelled, and waits under this id to be told why. */
+export interface WhyMessage {
+  readonly awakeableId: string;
+}
+
+/** Why; null where the desk does not know of it. */
+export interface WhyAnswer {
+  readonly cancelReason: string | null;
 }
 
 /** How far the program says it is. A note with a lower `seq` came late. */

@@ -1,6 +1,6 @@
 import { addItem, cancelGeneration, createItem, takeItem, tellDesk } from './generation.ts';
 import type { Generation, Item } from './generation.ts';
-import type { ListenMessage, Mail } from './messages.ts';
+import type { ListenMessage, Mail, WhyAnswer, WhyMessage } from './messages.ts';
 import { cancelledInRestate } from './record.ts';
 import type { RestatePromise } from './sdk.ts';
 import { deliver } from './waits.ts';
@@ -37,8 +37,8 @@ export function pump(generation: Generation, isOver: () => boolean): Promise<voi
 
     const hear = (turn: number): void =>
       void askJournal(generation)?.then(
-        (item) => (waiting === turn ? follow(() => takeItem(generation, item)) : undefined),
-        (error: unknown) => (waiting === turn ? follow(() => cancelOrThrow(generation, error)) : undefined),
+        (item) => (waiting === turn ? follow(() => take(generation, item)) : undefined),
+        (error: unknown) => (waiting === turn ? follow(() => askWhy(generation, error)) : hearLate(error)),
       );
 
     const follow = (act: () => void): void => {
@@ -49,6 +49,13 @@ export function pump(generation: Generation, isOver: () => boolean): Promise<voi
       } catch (error) {
         reject(error);
       }
+    };
+
+    // Restate tells only one of those who wait that the run is cancelled, also where somebody waits again since.
+    const hearLate = (error: unknown): void => {
+      if (!isCancellation(generation, error)) return;
+      askWhy(generation, error);
+      generation.nudge();
     };
 
     const nudge = (): void => {
@@ -64,33 +71,91 @@ export function pump(generation: Generation, isOver: () => boolean): Promise<voi
 }
 
 /** All that is waited for, together; undefined where there is nothing. */
-function askJournal({ host, items }: Generation): RestatePromise<Item> | undefined {
-  if (items.size === 0) return undefined;
+function askJournal(generation: Generation): RestatePromise<Item> | undefined {
+  const { host, items, mail } = generation;
   const promises: RestatePromise<Item>[] = [];
-  for (const { promise } of items) if (promise !== undefined) promises.push(promise);
-  return host.sdk.RestatePromise.race(promises);
+  let isDeaf = items.size > 0 && generation.waits.size === 0;
+  for (const { promise, waiter } of items) {
+    if (promise === undefined) continue;
+    promises.push(promise);
+    isDeaf &&= waiter?.isDeaf === true;
+  }
+  generation.isDeaf = isDeaf;
+  // To wait for one alone costs half as much.
+  if (mail?.promise !== undefined && !isDeaf) promises.push(mail.promise);
+  const [first] = promises;
+  if (first === undefined) return undefined;
+  return promises.length === 1 && !generation.wasCancelled ? first : host.sdk.RestatePromise.race(promises);
 }
 
-function cancelOrThrow(generation: Generation, error: unknown): void {
-  if (!(error instanceof generation.host.sdk.CancelledError)) throw error;
-  cancelGeneration(generation, cancelledInRestate);
+function take(generation: Generation, item: Item): void {
+  if (item !== generation.mail) generation.isBehind = generation.isDeaf;
+  takeItem(generation, item);
 }
 
-/** Waits for mail from the desk: signals, and the wish to end. */
+function isCancellation({ host }: Generation, error: unknown): boolean {
+  return error instanceof host.sdk.CancelledError;
+}
+
+/** Somebody wished the end, at the desk or by Restate's own means. The desk knows who gave a reason. */
+function askWhy(generation: Generation, error: unknown): void {
+  if (!isCancellation(generation, error)) throw error;
+  generation.wasCancelled = true;
+  if (generation.stop !== undefined || generation.why !== undefined) return;
+  generation.why = new Promise((resolve) => {
+    const settle = (value: unknown): void => {
+      const { cancelReason } = value as WhyAnswer; // What the desk answers.
+      cancelGeneration(generation, cancelReason ?? cancelledInRestate);
+      generation.why = undefined;
+      resolve();
+    };
+    const item = createItem({ onCancel: 'keep', isDeaf: true, reject: () => undefined, settle });
+    const { id, promise } = generation.context.awakeable<Item>(item);
+    const message: WhyMessage = { awakeableId: id };
+    tellDesk(generation, 'why', message);
+    addItem(generation, item, promise);
+  });
+}
+
+/** Waits for mail from the desk: signals. */
 export function listen(generation: Generation): void {
+  expectMail(generation, { isPrompt: false, onMail: () => undefined });
+}
+
+interface Expected {
+  readonly isPrompt: boolean;
+  readonly onMail: () => void;
+}
+
+function expectMail(generation: Generation, { isPrompt, onMail }: Expected): void {
   const settle = (value: unknown): void => {
-    const { signals, cancelReason } = value as Mail; // What the desk sends.
+    const { signals } = value as Mail; // What the desk sends.
     for (const signal of signals) {
       generation.inbox.add(signal);
       deliver(generation, signal.name);
     }
-    if (cancelReason !== undefined) cancelGeneration(generation, cancelReason);
-    if (generation.stop === undefined) listen(generation);
+    onMail();
+    if (generation.stop === undefined) listenAgain(generation);
   };
   const item = createItem({ onCancel: 'keep', reject: () => undefined, settle });
   const { id, promise } = generation.context.awakeable<Item>(item);
   const took = generation.took.splice(0);
-  const message: ListenMessage = { generation: generation.number, awakeableId: id, took };
+  const about = { generation: generation.number, awakeableId: id, took };
+  const message: ListenMessage = isPrompt ? { ...about, isPrompt } : about;
   tellDesk(generation, 'listen', message);
-  addItem(generation, item, promise);
+  item.promise = promise;
+  generation.mail = item;
+}
+
+/** Mail is the first that came since somebody listened last: where that is a while ago, the desk may have more. */
+function listenAgain(generation: Generation): void {
+  if (!generation.isBehind) return listen(generation);
+  generation.isBehind = false;
+  generation.catchingUp = new Promise((resolve) => {
+    const onMail = (): void => {
+      generation.catchingUp = undefined;
+      resolve();
+    };
+    expectMail(generation, { isPrompt: true, onMail });
+  });
 }

@@ -42,6 +42,7 @@ export interface RestateContext {
   readonly sleep: (delayMs: number, name: string) => RestatePromise<void>;
   readonly awakeable: <T>(serde: Reading<T>) => { readonly id: string; readonly promise: RestatePromise<T> };
   readonly resolveAwakeable: (id: string, payload: unknown) => void;
+  readonly cancel: (invocationId: string) => void;
   readonly genericSend: (address: Address) => SentInvocation;
   readonly request: () => { readonly id: string; readonly attemptCompletedSignal: AbortSignal };
   /** Not promised by the SDK: false while what happens has happened before. */

@@ -12,10 +12,11 @@ import type { StepRecord } from './record.ts';
 export function call(generation: Generation, asked: AskedCall, options: CallStep): Promise<Outcome> {
   // One promise for all of it: this is done for every step. Whatever is thrown within rejects it.
   return new Promise((resolve, reject) => {
-    const { inputText, timeoutMs } = options;
+    const { inputText, timeoutMs, isDeaf } = options;
     const work = effectOf(generation, asked.effect);
     step(generation, asked, {
       onCancel: 'grace',
+      isDeaf,
       make: () => performEffect(generation, asked, { work, inputText, timeoutMs }),
       read: takeOutcome,
       resolve,
@@ -28,6 +29,7 @@ interface CallStep {
   /** The input as it was written. */
   readonly inputText: string;
   readonly timeoutMs: number | undefined;
+  readonly isDeaf: boolean;
 }
 
 function effectOf({ host, runId }: Generation, effect: string): Effect {
@@ -83,7 +85,7 @@ export function recordEnd(generation: Generation): Promise<StepRecord> {
   });
 }
 
-interface Step<T> extends Pick<Waiter, 'onCancel' | 'reject'> {
+interface Step<T> extends Pick<Waiter, 'onCancel' | 'reject' | 'isDeaf'> {
   /** The record as text. Never rejects. */
   readonly make: () => Promise<string>;
   /** What whoever waits is given of the record. Throws where there is nothing to give. */
@@ -94,15 +96,15 @@ interface Step<T> extends Pick<Waiter, 'onCancel' | 'reject'> {
 /** Throws where there can be no further step. */
 function step<T>(generation: Generation, asked: Asked, given: Step<T>): void {
   checkRoom(generation, asked.position);
-  const { onCancel, reject } = given;
+  const { onCancel, isDeaf = false, reject } = given;
   let isNew = false;
   addStep(generation, asked.position, {
     onCancel,
+    isDeaf,
     reject,
     perform: () => {
       isNew = true;
-      // Restate begins a step only when all that came before it is known: so also the wish to end.
-      return generation.stop === undefined ? given.make() : Promise.resolve(leftOut);
+      return begin(generation, given);
     },
     settle: (value, bytes) => {
       const record = readRecord(value);
@@ -116,6 +118,14 @@ function step<T>(generation: Generation, asked: Asked, given: Step<T>): void {
       }
     },
   });
+}
+
+/** Restate begins a step only when all that came before it is known: so also the wish to end. */
+function begin(generation: Generation, given: Pick<Step<unknown>, 'isDeaf' | 'make'>): Promise<string> {
+  const { stop, why, catchingUp } = generation;
+  if (stop !== undefined) return Promise.resolve(leftOut);
+  const hold = why ?? (given.isDeaf === true ? undefined : catchingUp);
+  return hold === undefined ? given.make() : hold.then(() => begin(generation, given));
 }
 
 function checkRoom(generation: Generation, position: number): void {

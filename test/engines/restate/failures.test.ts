@@ -1,10 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
 import { restate } from '../../../src/engines/restate/restate.ts';
-import { isCancelled } from '../../../src/runtime/durable-errors.ts';
 import type { DurableProgram } from '../../../src/runtime/durable.ts';
-import { endOf, openScene, statusOf } from './scene.ts';
+import { endOf, invocationOf, openScene, statusOf } from './scene.ts';
 import type { Scene } from './scene.ts';
 import { freePort } from './server.ts';
 
@@ -15,19 +13,6 @@ beforeAll(async () => {
   scene = await openScene();
 }, 300_000);
 afterAll(() => scene.stop());
-
-/** The invocation of Restate that carries the runs of an agent now. */
-async function invocationOf(agent: string): Promise<string> {
-  for (let tries = 0; tries < 500; tries += 1) {
-    const [row] = await scene.server.query(
-      `SELECT id FROM sys_invocation WHERE target_service_name = 'rerail.${agent}.program'
-       AND target_handler_name = 'carry' AND status <> 'completed'`,
-    );
-    if (row !== undefined) return String(row['id']);
-    await sleep(20);
-  }
-  throw new Error(`Restate carries no run of ${agent}`);
-}
 
 const waits: DurableProgram = async (durable) => (await durable.waitFor('go')).type;
 const start = { runId: 'r', version: '1' };
@@ -40,7 +25,7 @@ describe('restate()', () => {
       options: { limits: { lookEveryMs: 50 } },
     });
     await engine.start(null, start);
-    const invocation = await invocationOf('killed');
+    const invocation = await invocationOf(scene.server, 'killed');
     await fetch(`${scene.server.adminUrl}/invocations/${invocation}/kill`, { method: 'PATCH' });
     expect(await endOf(engine, 'r')).toMatchObject({
       type: 'broken',
@@ -49,40 +34,6 @@ describe('restate()', () => {
     await engine.start(null, start);
     await engine.signal('r', 'go', { id: 'g', payload: null });
     expect(await endOf(engine, 'r')).toEqual({ type: 'ended', result: 'signalled' });
-  });
-
-  it('takes a cancellation in Restate for the wish to end, and lets the program say its last', async () => {
-    const engine = await scene.engineOf({
-      name: 'cancelled',
-      program: async (durable) => {
-        try {
-          return (await durable.waitFor('go')).type;
-        } catch (error) {
-          return isCancelled(error) ? String(error) : 'another error';
-        }
-      },
-    });
-    await engine.start(null, start);
-    const invocation = await invocationOf('cancelled');
-    await fetch(`${scene.server.adminUrl}/invocations/${invocation}/cancel`, { method: 'PATCH' });
-    expect(await endOf(engine, 'r')).toMatchObject({
-      result: expect.stringContaining('in Restate') as unknown,
-    });
-  });
-
-  it('calls a cancelled program that says nothing of it cancelled', async () => {
-    const engine = await scene.engineOf({ program: waits });
-    await engine.start(null, start);
-    await statusOf(engine, 'r', 'waiting');
-    await engine.cancel('r', 'no longer wanted');
-    expect(await endOf(engine, 'r')).toMatchObject({
-      type: 'broken',
-      failure: {
-        code: 'CANCELLED',
-        origin: 'durable',
-        message: expect.stringContaining('no longer wanted') as unknown,
-      },
-    });
   });
 
   it('says that nobody took a signal, which is kept and delivered once somebody is there', async () => {

@@ -2,13 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
 import { isCancelled } from '../../../src/runtime/durable-errors.ts';
-import type { Durable, DurableProgram, Effect, Engine } from '../../../src/runtime/durable.ts';
+import type { DurableProgram, Effect, Engine } from '../../../src/runtime/durable.ts';
 import type { RunSnapshot } from '../../../src/runtime/journal.ts';
 import { createMemoryEngine } from '../../../src/runtime/memory-engine.ts';
 import type { MemoryEngine } from '../../../src/runtime/memory-engine.ts';
 import { seededRandom } from '../../../src/testing/seeded-random.ts';
 import { endOf, openScene, statusOf } from './scene.ts';
 import type { Scene } from './scene.ts';
+import { wander } from './wander.ts';
 
 // What Restate's own tables say of a run, in the port's form: it must be whole enough for another engine.
 
@@ -227,20 +228,3 @@ describe('journal()', () => {
     },
   );
 });
-
-/** Rounds of three verbs side by side, drawn by the seed; what came of them decides nothing but the result. */
-async function wander(durable: Durable, seed: number): Promise<string[]> {
-  const random = seededRandom(seed);
-  const told: string[] = [];
-  const draw = (): Promise<unknown> => {
-    const [kind, detail] = [random(), random()];
-    if (kind < 0.25) return durable.call('echo', detail);
-    if (kind < 0.4) return durable.call('slow', detail);
-    if (kind < 0.5) return durable.sleep(detail * 20).then(() => 'slept');
-    const signal = detail < 0.5 ? 'left' : 'right';
-    return durable.waitFor(signal, { timeoutMs: Math.round(random() * 60) });
-  };
-  for (let round = 0; round < 8; round += 1)
-    told.push(JSON.stringify(await Promise.all([draw(), draw(), draw()])));
-  return told;
-}

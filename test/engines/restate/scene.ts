@@ -67,3 +67,16 @@ export async function statusOf(
 export function endOf(engine: Engine, runId: string): Promise<RunStatus> {
   return statusOf(engine, runId, 'ended', 'broken');
 }
+
+/** The invocation of Restate that carries the runs of an agent now. */
+export async function invocationOf(server: RestateServer, agent: string): Promise<string> {
+  for (let tries = 0; tries < 500; tries += 1) {
+    const [row] = await server.query(
+      `SELECT id FROM sys_invocation WHERE target_service_name = 'rerail.${agent}.program'
+       AND target_handler_name = 'carry' AND status <> 'completed'`,
+    );
+    if (row !== undefined) return String(row['id']);
+    await sleep(20);
+  }
+  throw new Error(`Restate carries no run of ${agent}`);
+}
