@@ -69,6 +69,8 @@ export const deafRules: readonly EngineRule[] = [
       await scene.signal('note', 'n-1');
       await scene.signal('go', 'go-1');
       await scene.signal('note', 'n-2');
+      // An engine may take a while to bring what it has accepted.
+      await scene.pass(200);
       door.open();
       const expected = [done(['n-1', 'n-2']), 'signalled', 'timed-out'];
       mustBe(await scene.result(), toJson(expected), 'The signals were not there.');
