@@ -128,6 +128,31 @@ describe('an agent on Restate', () => {
     await agent.close();
   });
 
+  it('tells its model all that was sent while a tool was at work, in the order in which it was sent', async () => {
+    const model = scriptedModel([{ toolCalls: [{ name: 'work' }] }, 'Noted.']);
+    const remarks = ['First.', 'Second.', 'Third.'];
+    const work = tool({
+      name: 'work',
+      description: 'Somebody has something to say meanwhile.',
+      input: noInput,
+      effect: 'read',
+      execute: async () => {
+        for (const remark of remarks) await outside.inject('w', remark);
+        return 'done';
+      },
+    });
+    const agent = createAgent({ name: 'listener', model, tools: [work], engine: await serving() });
+    const outside = createAgent({ name: 'listener', model, tools: [work], engine: asking() });
+    expect(await agent.run('Work', { runId: 'w' })).toMatchObject({ type: 'completed', text: 'Noted.' });
+    expect(model.calls).toHaveLength(2);
+    const asked = JSON.stringify(model.calls[1]?.request.messages);
+    expect(remarks.map((remark) => asked.indexOf(remark))).toEqual(
+      remarks.map((remark) => asked.indexOf(remark)).toSorted((a, b) => a - b),
+    );
+    for (const remark of remarks) expect(asked).toContain(remark);
+    await agent.close();
+  });
+
   it('goes on after a failure, with what it had', async () => {
     const model = scriptedModel([{ failure: 'INVALID_REQUEST' }, 'Now it works.']);
     const agent = createAgent({ name: 'failing', model, engine: await serving() });
