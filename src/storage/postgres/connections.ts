@@ -77,7 +77,15 @@ async function connect(held: Held): Promise<Connection> {
     ...address,
     connectionTimeoutMillis: Math.max(minConnectMs, busyTimeoutMs),
   });
-  const connection: Connection = { held, client, isInDoubt: false, isBroken: false, usedAtMs: 0 };
+  const connection: Connection = {
+    held,
+    client,
+    isInDoubt: false,
+    isBroken: false,
+    usedAtMs: 0,
+    asked: undefined,
+    watch: undefined,
+  };
   // An error between two statements is told by nobody else; without a listener it would end the process.
   const drop = (): void => {
     connection.isBroken = true;
@@ -97,7 +105,8 @@ async function connect(held: Held): Promise<Connection> {
   }
 }
 
-async function discard({ client }: Connection): Promise<void> {
+async function discard({ client, watch }: Connection): Promise<void> {
+  clearTimeout(watch);
   // A server that is gone without a word does not answer a goodbye either.
   const overdue = setTimeout(() => client.connection?.stream?.destroy(), maxGoodbyeMs);
   try {

@@ -83,6 +83,10 @@ export interface Connection {
   isBroken: boolean;
   /** By the clock of the process. */
   usedAtMs: number;
+  /** The statement that it waits for an answer to: there is one at a time. */
+  asked: { readonly untilMs: number; readonly giveUp: () => void } | undefined;
+  /** Looks after it, now and then. */
+  watch: NodeJS.Timeout | undefined;
 }
 
 /** One change that waits to be written, in the order of the calls. */

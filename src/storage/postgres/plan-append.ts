@@ -72,7 +72,30 @@ export function planRemembered(held: Held, appending: Appending): Group | undefi
   const { lease } = appending;
   const record = held.records.get(lease.runId);
   if (record === undefined || !isHeldBy(record, lease) || held.doubts.has(lease.runId)) return undefined;
-  return extend(emptyGroup(lease, record), appending, { nowMs: nowOf(held), skipped: 0 });
+  const nowMs = nowOf(held);
+  const { events, row, took } = appending.addition;
+  if (events.length === 1 && row === undefined && took === undefined) return single(record, appending, nowMs);
+  return extend(emptyGroup(lease, record), appending, { nowMs, skipped: 0 });
+}
+
+/** What `extend` gives for one event with nothing beside it, without copying what is empty: this is done for every step. */
+function single(before: RunRecord, appending: Appending, nowMs: number): Group {
+  const { lease, addition } = appending;
+  const events = hashEvents(before, addition, nowMs);
+  const [last] = events;
+  const { seq = before.headSeq, hash = before.headHash } = last ?? {};
+  const after = { ...before, updatedAtMs: nowMs, headSeq: seq, headHash: hash };
+  return {
+    lease,
+    before,
+    after,
+    appendings: [appending],
+    events,
+    changesRow: false,
+    texts: {},
+    took: [],
+    skipped: 0,
+  };
 }
 
 /** Whether it is one event with nothing beside it but a change of the row. */

@@ -21,12 +21,9 @@ export async function getRow(
 }
 
 /** Changes rows by one statement, which outside of a transaction is one of its own. Gives how many. */
-export async function change(
-  connection: Connection,
-  statement: Statement,
-  values: Values = [],
-): Promise<number> {
-  return (await write(connection, statement, values)).count;
+export function change(connection: Connection, statement: Statement, values: Values = []): Promise<number> {
+  // Without an async function around it: this is done for every step.
+  return write(connection, statement, values).then(({ rowCount }) => rowCount ?? 0);
 }
 
 /** The same, with the rows it gives. */
@@ -87,23 +84,22 @@ export function atOnce<T>(connection: Connection, work: () => Promise<T>): Promi
   return inTransaction(connection, work, looking);
 }
 
-interface Sent {
-  readonly rows: Rows;
-  readonly count: number;
-}
+type Sent = Awaited<ReturnType<Connection['client']['query']>>;
 
-async function write(connection: Connection, statement: Statement, values: Values): Promise<Sent> {
+function write(connection: Connection, statement: Statement, values: Values): Promise<Sent> {
   connection.isInDoubt = true;
-  const sent = await send(connection, statement, values);
-  connection.isInDoubt = false;
-  return sent;
+  return send(connection, statement, values).then((sent) => {
+    connection.isInDoubt = false;
+    return sent;
+  });
 }
 
-async function send(connection: Connection, { name, text }: Statement, values: Values): Promise<Sent> {
+function send(connection: Connection, { name, text }: Statement, values: Values): Promise<Sent> {
   const { held, client } = connection;
-  const query = { text: textOf(held, text), values, ...(name === undefined ? {} : { name }) };
-  const { rows, rowCount } = await inTime(client.query(query), held);
-  return { rows, count: rowCount ?? 0 };
+  const whole = textOf(held, text);
+  return inTime(connection, () =>
+    client.query(name === undefined ? { text: whole, values } : { text: whole, values, name }),
+  );
 }
 
 function textOf({ texts, settings }: Held, text: string): string {
@@ -119,19 +115,35 @@ const maxTexts = 2000;
 /** The server ends a statement by itself; this is for a server that says nothing any more. */
 const answerMarginMs = 2000;
 
-function inTime<T>(answer: Promise<T>, { settings }: Held): Promise<T> {
-  const waitMs = settings.statementTimeoutMs + answerMarginMs;
+function inTime<T>(connection: Connection, ask: () => Promise<T>): Promise<T> {
+  const waitMs = connection.held.settings.statementTimeoutMs + answerMarginMs;
   return new Promise<T>((resolve, reject) => {
-    const overdue = setTimeout(() => reject(connectionError(`No answer for ${waitMs} ms`)), waitMs);
+    const answer = ask();
+    const giveUp = (): void => reject(connectionError(`No answer for ${waitMs} ms`));
+    connection.asked = { untilMs: performance.now() + waitMs, giveUp };
+    // One watch for many statements: a timer for each costs as much as the rest of what is done here.
+    if (connection.watch === undefined) watchOver(connection, waitMs);
     answer.then(
       (value) => {
-        clearTimeout(overdue);
+        connection.asked = undefined;
         return resolve(value);
       },
       (error: unknown) => {
-        clearTimeout(overdue);
+        connection.asked = undefined;
         reject(error);
       },
     );
   });
+}
+
+/** It keeps no process alive: whoever waits for an answer holds on to the connection. */
+function watchOver(connection: Connection, delayMs: number): void {
+  connection.watch = setTimeout(() => {
+    connection.watch = undefined;
+    const { asked } = connection;
+    if (asked === undefined) return;
+    const leftMs = asked.untilMs - performance.now();
+    if (leftMs > 0) watchOver(connection, leftMs);
+    else asked.giveUp();
+  }, delayMs).unref();
 }

@@ -22,7 +22,7 @@ export function enqueue<T>(held: Held, write: WriteWithoutAnswer): Promise<T> {
     // What a write gives is what `resolve` is given: the queue holds changes of every kind.
     held.queue.push({ ...write, resolve: resolve as Write['resolve'], reject });
     held.asked += 1;
-    if (!held.isFlushing) flushSoon(held);
+    if (!held.isFlushing) flushSoon(held, write.type);
   });
 }
 
@@ -31,12 +31,13 @@ export type WriteWithoutAnswer = WithoutAnswer<Write>;
 
 /**
  * In the next turn of the event loop, so that what other runs ask for in this one is written with it. Where this process carries
- * only one run there are no others: then after whatever the present callback sets off.
+ * only one run there are no others, and its events are sent at once: whoever keeps a run gathers them himself.
  */
-function flushSoon(held: Held): void {
+function flushSoon(held: Held, type: Write['type']): void {
   held.isFlushing = true;
-  if (isLone(held)) process.nextTick(() => void flush(held));
-  else setImmediate(() => void flush(held));
+  if (!isLone(held)) setImmediate(() => void flush(held));
+  else if (type === 'append') void flush(held);
+  else process.nextTick(() => void flush(held));
 }
 
 function isLone({ believed }: Held): boolean {
