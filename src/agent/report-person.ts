@@ -82,7 +82,7 @@ function whatItCost({ elapsedMs, usage }: ReportFacts): string {
 
 function whatNext(facts: ReportFacts): readonly string[] {
   const { next } = explainEnd(facts);
-  const { effects, succeeded, ended, nodes = [] } = facts;
+  const { effects, succeeded, ended, turns, nodes = [] } = facts;
   const changing = Object.keys(succeeded).filter(
     (name) => (own(succeeded, name) ?? 0) > 0 && changes(own(effects, name)),
   );
@@ -102,7 +102,7 @@ function whatNext(facts: ReportFacts): readonly string[] {
       : [
           `What was finished (${namesIn(kept)}) is on record and is not done again when this run is gone on with. Only whoever asks for the same anew has it done again.`,
         ]),
-    ended.type === 'failed'
+    ended.type === 'failed' && turns > 0
       ? 'Whoever looks after this program can go on from here without doing it all again; give them the line below.'
       : 'If you need help, give the line below to whoever looks after this program.',
   ];

@@ -52,7 +52,7 @@ export interface LeftRun {
  * Copies runs from one store to another as they are, to the hash: with their conversations, contents and signals, and with the runs below
  * them. Only what nobody carries. May be repeated after whatever went wrong; a run that is there with other events is left.
  *
- * @example await copyRuns(sqlite('runs.db'), postgres(process.env.DATABASE_URL), { remove: true });
+ * @example await copyRuns(sqlite('runs.db'), postgres('postgres://db.internal/agents'), { remove: true });
  */
 export async function copyRuns(from: Store, to: Store, options: CopyOptions = {}): Promise<CopiedRuns> {
   checkGiven(from, to, options);

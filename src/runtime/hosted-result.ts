@@ -6,6 +6,7 @@ import { transition } from '../agent/transition.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
 import { createFailure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
+import type { Message } from '../model/message.ts';
 import type { HostedRuns } from './hosted-runs.ts';
 import type { LiveRun } from './live-run.ts';
 
@@ -27,11 +28,15 @@ export function resultOf(outcome: RunOutcome | undefined, state: RunState | unde
 }
 
 /** The engine could not begin the run, or cannot be asked about it: the run may well go on there. */
-export function hostedEnd({ parts }: HostedRuns, { runId, state }: LiveRun, error: unknown): RunOutcome {
+export function hostedEnd(
+  { parts }: HostedRuns,
+  { runId, state }: LiveRun,
+  { error, messages }: { readonly error: unknown; readonly messages: readonly Message[] },
+): RunOutcome {
   const failure = RerailError.isInstance(error) ? error.failure : classifyFailure(error, 'durable');
   const { config } = parts;
   const known =
-    state ?? transition(undefined, { type: 'run-started', runId, config, messages: [], repairs: [] }).state;
+    state ?? transition(undefined, { type: 'run-started', runId, config, messages, repairs: [] }).state;
   if (failure.origin === 'durable') return outcomeOfLetGo(known, 'storage', failure);
   return outcomeOf(transition(known, { type: 'broken', failure }).state) as RunOutcome; // It has ended.
 }

@@ -5,12 +5,15 @@ import type { Json } from '../base/json.ts';
 import { lazyPromise } from '../base/lazy.ts';
 import { createFailure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
+import type { Message } from '../model/message.ts';
 import { createAgentEffects } from './agent-effects.ts';
 import type { AgentSeams } from './agent-options.ts';
 import type { AgentParts } from './agent-parts.ts';
 import type { AgentRuns } from './agent-runs.ts';
 import { tellBackground } from './background.ts';
 import type { CreateEngine, Effect, Engine } from './durable.ts';
+import { sendAnswer } from './hosted-answer.ts';
+import type { Announced } from './hosted-answer.ts';
 import { awaitOutcome, seqOf } from './hosted-outcome.ts';
 import { hostedFactsOf } from './agent-facts.ts';
 import { createHostedProgram } from './hosted-program.ts';
@@ -21,7 +24,6 @@ import type { RunSnapshot } from './journal.ts';
 import { createLiveRun, publish } from './live-run.ts';
 import type { LiveRun, Watcher } from './live-run.ts';
 import type { MovedRun } from './moved-run.ts';
-import { placeOf } from './resume-payload.ts';
 import { checkRunOptions, readAnswer, readInput, readMessage } from './run-input.ts';
 import type { ResumeOptions, RunInput, RunOptions, TakeOverOptions } from './run-input.ts';
 import { createEventQueue } from './run-stream.ts';
@@ -156,7 +158,8 @@ function begin(held: HostedRuns, input: RunInput, { options, watcher }: Wishes):
     await engine.start(whole as unknown as Json, { runId, version: driverVersion }); // Messages are JSON.
     return engine;
   });
-  return { runId, outcome: follow(held, listening, { starting, options, afterSeq: -1 }) };
+  const { messages } = start;
+  return { runId, outcome: follow(held, listening, { starting, options, afterSeq: -1, messages }) };
 }
 
 /** Somebody who waits for a run, and hears of it as far as this process carries it. */
@@ -192,19 +195,21 @@ interface Following {
   readonly options: ResumeOptions;
   /** What was announced up to here is known already. */
   readonly afterSeq: number;
+  /** What was asked, where this begins it. */
+  readonly messages?: readonly Message[];
 }
 
 /** Waits for the next outcome, wherever the run is carried. */
 async function follow(held: HostedRuns, listening: Listening, following: Following): Promise<RunOutcome> {
   const { live, watchers, hasHeardEnd } = listening;
-  const { starting, options, afterSeq } = following;
+  const { starting, options, afterSeq, messages = [] } = following;
   const { runId } = live;
   const { signal } = options;
   const obey = (): void => void cancel(held, runId, 'the signal of the caller').catch(() => undefined);
   const stopListening = signal === undefined ? undefined : onAbort(signal, obey);
   const outcome = await starting
     .then((engine) => awaitOutcome(held, live, { engine, afterSeq }))
-    .catch((error: unknown) => hostedEnd(held, live, error));
+    .catch((error: unknown) => hostedEnd(held, live, { error, messages }));
   stopListening?.();
   if (!hasHeardEnd()) for (const { hear } of watchers) hear({ type: 'run-finished', outcome });
   for (const each of watchers) live.watchers.delete(each);
@@ -258,26 +263,6 @@ const bySession = 'Let it end where it is, and begin a new run here with its mes
 async function journalOf(engine: Engine, runId: string): Promise<RunSnapshot | undefined> {
   if (engine.journal !== undefined) return engine.journal(runId);
   throw misuse(`The engine cannot say what is on record of the run "${runId}"`);
-}
-
-interface Announced {
-  readonly seq: number;
-  readonly outcome: RunOutcome;
-}
-
-interface Sending {
-  readonly runId: string;
-  readonly payload: object;
-  readonly announced: Announced | undefined;
-}
-
-/** One answer to one question: whoever answers it a second time is too late. A run that is under way is only joined. */
-async function sendAnswer(engine: Engine, { runId, payload, announced }: Sending): Promise<void> {
-  if (announced === undefined) return;
-  const { seq, outcome } = announced;
-  const request = outcome.type === 'suspended' ? outcome.request : undefined;
-  const about = request === undefined ? {} : { about: placeOf(request, runId) };
-  await engine.signal(runId, 'resume', { id: `resume:${seq}`, payload: { ...payload, ...about } });
 }
 
 async function cancel(held: HostedRuns, runId: string, reason: string): Promise<void> {

@@ -14,6 +14,7 @@ import type {
   StoredEvent,
   StoredSignal,
 } from '../model/store.ts';
+import { bodyTextOf } from '../storage/common/text-addition.ts';
 import { findChangedSeq, isHeld, rowOf, storageError } from './memory-store-data.ts';
 import type { HeldEvent, HeldRun, StoreData } from './memory-store-data.ts';
 
@@ -159,7 +160,7 @@ const fresh: HeldRun['listed'] = {
 
 /** The text is made at once: whatever the caller does to the body afterwards is no longer ours. */
 function bodyTextsOf({ events }: Addition): readonly string[] {
-  return events.map(({ body }) => JSON.stringify(body));
+  return events.map(({ body }) => bodyTextOf(body));
 }
 
 interface Writing {

@@ -73,6 +73,23 @@ const appending: readonly StoreRule[] = [
     },
   },
   {
+    name: 'refuses a body that is no JSON, and goes on with the next',
+    check: async ({ store, begin }) => {
+      const lease = await begin('run-1', { events: [note(0)] });
+      await store.runs.append(lease, { events: [note(1)] });
+      for (const body of [undefined, () => undefined, 1n]) {
+        const events = [{ type: 'note', body: body as never }]; // What no type stops at run time.
+        const isTaken = await store.runs.append(lease, { events }).then(
+          () => true,
+          () => false,
+        );
+        must(!isTaken, `A body of the type ${typeof body} was taken.`);
+      }
+      await store.runs.append(lease, { events: [note(2)] });
+      mustEqual(await bodiesOf(store, 'run-1'), [0, 1, 2], 'The events are others.');
+    },
+  },
+  {
     name: 'keeps the type and the time of each event',
     check: async ({ store, clock, begin }) => {
       const lease = await begin('run-1');

@@ -123,6 +123,8 @@ function counted(kept: RunStore): RunStore['list'] {
   };
 }
 
+const isJson = (body: unknown): boolean => !['undefined', 'function', 'bigint'].includes(typeof body);
+
 async function rejectionOf(verb: Promise<void>): Promise<void> {
   await verb.catch(() => undefined);
 }
@@ -131,6 +133,7 @@ const throughText = (text: string): string => Buffer.from(text, 'utf8').toString
 
 /** Each is a store as somebody in a hurry would write it. */
 const flaws = {
+  'takes what is no JSON': bodies((body) => (isJson(body) ? body : null)),
   // First those that the slowest cases catch: what one flaw has broken need not be run with the next.
   'keeps a megabyte of a blob': blobs((kept) => ({
     put: (content, runId) => kept.put(content.slice(0, 1e6), runId),

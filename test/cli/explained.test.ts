@@ -33,7 +33,7 @@ const words = JSON.stringify({
 async function runOnce(runId: string, explain: 'auto' | 'never'): Promise<RunOutcome> {
   const store = sqlite(file);
   const model = scriptedModel([{ toolCalls: [{ name: 'burn' }] }, words]);
-  const agent = createAgent({ name: 'kitchen', model, tools: [burn], store, explain });
+  const agent = createAgent({ name: 'rerail:kitchen-1f0c77ae', model, tools: [burn], store, explain });
   const outcome = await agent.run('Bake.', { runId });
   await store.close();
   return outcome;

@@ -102,7 +102,10 @@ describe('rerail with runs in Postgres', { timeout: 60_000 }, () => {
     await store.close();
     const env = { RERAIL_STORE: `${address}?schema=shop` };
     expect((await rerail(['runs'], env)).out).toMatch(/^sale .*waits for a key/m);
-    expect((await rerail(['why', 'sale'], env)).out).toContain('sale: waits for a key');
+    const why = (await rerail(['why', 'sale'], env)).out;
+    expect(why).toContain('sale: waits for a key');
+    expect(why.replaceAll(/\s+/g, ' ')).toContain('in the program that has the agent "shop"');
+    expect(why).toContain('await agent.resume("sale")');
     const refused = await rerail(['resume', 'sale'], env);
     expect(refused.exitCode).not.toBe(0);
     expect(refused.err).toContain('the agent "shop" of another program');

@@ -7,6 +7,9 @@ import { scriptedModel, seededRandom } from '../../src/testing/index.ts';
 import type { ScriptStep } from '../../src/testing/index.ts';
 import type { Clock } from '../../src/base/clock.ts';
 
+/** The agent of the command line itself, as it names it for a folder. */
+export const ours = 'rerail:shop-1f0c77ae';
+
 // Real runs in a real file, under a clock that only waits between attempts move: what somebody finds there the next morning.
 
 /** When the first of them begins: 3 a.m. */
@@ -17,7 +20,7 @@ export const secret = ['sk', 'proj', 'Zx81kQ0vB7mW4nT2rY9cL5dH3jF6gS1a'].join('-
 export interface Stories {
   readonly file: string;
   readonly clock: StoryClock;
-  /** An agent of the name "shop" with these answers of its model, or models. */
+  /** An agent of this workspace with these answers of its model, or models. */
   readonly agent: (
     script: readonly ScriptStep[] | readonly Model[],
     options?: StoryOptions,
@@ -63,7 +66,7 @@ export function openStories(file: string): Stories {
       const store = sqlite(file, { sync: 'normal', clock });
       stores.push(store);
       return createAgent({
-        name: 'shop',
+        name: ours,
         instructions: 'You run a shop.',
         tools: [look(), pay()],
         random: seededRandom(7),

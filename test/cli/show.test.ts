@@ -72,7 +72,7 @@ describe('rerail show', () => {
   it('tells a run turn by turn: attempts, decisions, waits', async () => {
     const { out } = await show('asked-wait');
     expect(out).toBe(
-      `run       asked-wait of agent shop
+      `run       asked-wait of agent rerail:shop-1f0c77ae
 status    completed
 asked     “Ask”
 began     2026-01-31 03:02:00 UTC; the last event came 20.0 s later
@@ -263,7 +263,7 @@ describe('rerail explain', () => {
 
   it('says of a run that has no report how it stands', async () => {
     const { out } = await explain('to-approve');
-    expect(out).toMatch(/^Run to-approve of agent "shop": waits for a yes\n/);
+    expect(out).toMatch(/^Run to-approve of agent "rerail:shop-1f0c77ae": waits for a yes\n/);
     expect(out).toContain('rerail approve to-approve');
   });
 

@@ -262,6 +262,15 @@ describe('a statement that the server refuses', () => {
     await store.close();
   });
 
+  it('is found by a look at everything, whatever the run is called', async () => {
+    const store = open();
+    for (const runId of ['plain', 'a\\b', 'nul\0l']) await begin(store, runId);
+    await ask(`UPDATE ${schema}.events SET body = '"other"'`);
+    const { problems } = await store.check();
+    expect(new Set(problems.map(({ runId }) => runId))).toEqual(new Set(['plain', 'a\\b', 'nul\0l']));
+    await store.close();
+  });
+
   it('takes no other with it that was asked for at the same time', async () => {
     const store = open();
     const leases = await Promise.all(['a', 'b'].map((runId) => begin(store, runId)));

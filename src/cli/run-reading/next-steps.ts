@@ -87,9 +87,9 @@ function readingSpeaker(reading: RunReading, typing: Typing): Say {
   };
 }
 
-/** Whether it is a flow, a plan or a team of another program, or stands below one: that program's code goes on with it. */
-export function isElsewhere({ row, nodes, isConducted }: RunReading): boolean {
-  return (isConducted || nodes.length > 0 || topRunId(row) !== row.runId) && !isOurs(row);
+/** Whether another program has begun it: its tools are known there, so that program goes on with it. */
+export function isElsewhere({ row }: RunReading): boolean {
+  return !isOurs(row);
 }
 
 /** What is written in the program that has the agent. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../base/system.ts';
 import { dbos } from './dbos.ts';
+import { resolveDbosOptions } from './options.ts';
 import type { DbosOptions } from './options.ts';
 
 const databaseUrl = 'postgres://someone:secret@127.0.0.1:1/none';
@@ -28,6 +29,18 @@ describe('dbos()', () => {
     },
   ])('refuses $name before anything is done', ({ options, says }) => {
     expect(() => dbos({ databaseUrl, ...options })).toThrow(says);
+  });
+
+  it('takes what is given as undefined for not given', () => {
+    const sdk = { DBOS: { runStep: () => undefined } };
+    const unset = {
+      executorId: undefined,
+      applicationName: undefined,
+      schema: undefined,
+      poolSize: undefined,
+    };
+    const given = { databaseUrl, sdk, ...unset, logger: undefined } as unknown as DbosOptions; // As from an environment.
+    expect(resolveDbosOptions(given)).toEqual(resolveDbosOptions({ databaseUrl, sdk }));
   });
 
   const setup = {

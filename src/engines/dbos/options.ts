@@ -1,3 +1,4 @@
+import { defined } from '../../base/defined.ts';
 import { configError } from '../../errors/config-error.ts';
 import { loadDbosSdk } from './sdk.ts';
 import type { Dbos } from './sdk.ts';
@@ -52,7 +53,7 @@ export interface ResolvedOptions extends Required<Omit<DbosOptions, 'sdk' | 'pg'
 export function checkDbosOptions({ databaseUrl, ...options }: DbosOptions): void {
   if (typeof databaseUrl !== 'string' || !/^postgres(?:ql)?:\/\//.test(databaseUrl))
     throw configError(
-      '"databaseUrl" of dbos() must be the address of a Postgres: postgres://user:password@host/database',
+      '"databaseUrl" of dbos() must be the address of a Postgres, such as postgres://user@host/database with a password if it needs one',
     );
   for (const name of ['executorId', 'applicationName', 'applicationVersion', 'schema'] as const) {
     const value = options[name];
@@ -80,7 +81,7 @@ export function resolveDbosOptions({ sdk, pg, ...options }: DbosOptions): Resolv
     requestTimeoutMs: 10_000,
     maxValueBytes: 16 * 1024 * 1024,
     logLevel: 'warn',
-    ...options,
+    ...defined(options),
     dbos: loadDbosSdk(sdk).DBOS,
     pg,
   };

@@ -2,7 +2,7 @@ import type { Json } from '../../base/json.ts';
 import { classifyFailure } from '../../errors/classify-failure.ts';
 import { createFailure } from '../../errors/failure.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
-import { restartError } from '../../runtime/durable-errors.ts';
+import { cancelledError, restartError } from '../../runtime/durable-errors.ts';
 import type { Durable } from '../../runtime/durable.ts';
 import type { RunEnd } from '../../runtime/journal.ts';
 import { cancelGeneration, createGeneration, stopChanged, stopFull, tellDesk } from './generation.ts';
@@ -24,6 +24,7 @@ export type Carried =
 /** Carries one generation of a run: an invocation of Restate, which may take several attempts. */
 export async function carry(host: Host, context: RestateContext, begun: CarryMessage): Promise<Carried> {
   const generation = createGeneration(host, context, begun);
+  host.live.set(begun.runId, generation);
   try {
     listen(generation);
     if (begun.cancelReason !== undefined) cancelGeneration(generation, begun.cancelReason);
@@ -38,8 +39,25 @@ export async function carry(host: Host, context: RestateContext, begun: CarryMes
       new DOMException(`Run "${begun.runId}" has left this generation`, 'AbortError'),
     );
     generation.stopListening();
+    if (host.live.get(begun.runId) === generation) host.live.delete(begun.runId);
   }
 }
+
+/**
+ * Tells the effects of a run that it is cancelled, where they are at work in this process and Restate does not tell it: it reaches no
+ * run whose step has been at work for so long that Restate takes it for idle.
+ */
+export function abortEffects({ live, setup }: Host, runId: string, reason: string): void {
+  const generation = live.get(runId);
+  if (generation === undefined) return;
+  setup.clock.after(tellsWithinMs, () => {
+    if (live.get(runId) !== generation || generation.stop !== undefined) return;
+    generation.cancelledHere = reason;
+    generation.controller.abort(cancelledError(runId, reason));
+  });
+}
+
+const tellsWithinMs = 1000;
 
 type Settled =
   { readonly type: 'returned'; readonly result: Json } | { readonly type: 'threw'; readonly error: unknown };

@@ -13,6 +13,7 @@ import type {
   WhyMessage,
 } from './messages.ts';
 import type { Names } from './names.ts';
+import { cancelledInRestate } from './record.ts';
 import type { RestateLimits } from './options.ts';
 import { retryPolicy } from './retry-policy.ts';
 import type { RestateObjectContext, RestateSdk } from './sdk.ts';
@@ -21,14 +22,14 @@ import type { RestateObjectContext, RestateSdk } from './sdk.ts';
  * The desk of a run: an object of Restate, keyed by the run's id, that outlives every generation. It keeps the signals until
  * they are taken, the cancellation, and the end; its handlers are short, one at a time, and never wait.
  */
-export function createDesk({ sdk, names, limits }: DeskParts): unknown {
-  const parts: DeskParts = { sdk, names, limits };
+export function createDesk(parts: DeskParts): unknown {
+  const { sdk, names } = parts;
   return sdk.object({
     name: names.desk,
     handlers: {
       start: (context, message: StartMessage) => start(parts, context, message),
       signal: (context, signal: NamedSignal) => addSignal(parts, context, signal),
-      cancel: (context, message: { readonly reason: string }) => cancel(context, message.reason),
+      cancel: (context, message: { readonly reason: string }) => cancel(parts, context, message.reason),
       listen: (context, message: ListenMessage) => listen(context, message),
       why: (context, message: WhyMessage) => why(context, message),
       note: (context, message: NoteMessage) => note(context, message),
@@ -44,6 +45,8 @@ export interface DeskParts {
   readonly sdk: RestateSdk;
   readonly names: Names;
   readonly limits: RestateLimits;
+  /** Tells the effects of a run that it is cancelled, where this process has them. */
+  readonly abort: (runId: string, reason: string) => void;
 }
 
 /** Long past every sender that repeats itself. */
@@ -149,11 +152,12 @@ async function addSignal(parts: DeskParts, context: Context, signal: NamedSignal
   return 'added';
 }
 
-async function cancel(context: Context, reason: string): Promise<'done' | 'unknown'> {
+async function cancel({ abort }: DeskParts, context: Context, reason: string): Promise<'done' | 'unknown'> {
   const run = await context.get<DeskRun>('run');
   if (run === null) return 'unknown';
   if (run.isEnded || run.cancelReason !== undefined) return 'done';
   context.set('run', cancelled(context, { ...run, cancelReason: reason }));
+  abort(context.key, reason);
   return 'done';
 }
 
@@ -180,11 +184,17 @@ function cancelled(context: Context, run: DeskRun): DeskRun {
   return { ...run, isCancelled: true };
 }
 
-/** Restate tells a program that it was cancelled, and not why. It is always answered, for it waits. */
-async function why(context: Context, { awakeableId }: WhyMessage): Promise<void> {
+/**
+ * Restate tells a program that it was cancelled, and not why. It is always answered, for it waits; and what it was told is kept, for
+ * the next generation and for whoever reads the record.
+ */
+async function why(context: Context, { generation, awakeableId }: WhyMessage): Promise<void> {
   const run = await context.get<DeskRun>('run');
-  const answer: WhyAnswer = { cancelReason: run?.cancelReason ?? null };
+  const cancelReason = run?.cancelReason ?? cancelledInRestate;
+  const answer: WhyAnswer = { cancelReason };
   context.resolveAwakeable(awakeableId, answer);
+  if (run !== null && !run.isEnded && run.generation === generation)
+    context.set('run', { ...run, cancelReason, isCancelled: true });
 }
 
 /** Tells the program what it has not been told yet, if it listens; else when it listens again. */
@@ -198,15 +208,24 @@ function deliver(context: Context, run: DeskRun, signals: readonly KeptSignal[])
 }
 
 async function note(context: Context, message: NoteMessage): Promise<void> {
-  const run = await context.get<DeskRun>('run');
-  const { generation, seq, waiting } = message;
-  if (run === null || run.isEnded || run.generation !== generation || seq < run.seq) return;
+  const found = await context.get<DeskRun>('run');
+  const { generation, seq, waiting, took = [] } = message;
+  if (found === null || found.isEnded || found.generation !== generation) return;
+  const run = took.length === 0 ? found : await letGo(context, found, took);
+  if (seq < run.seq) return;
   if ('announced' in message) context.set('announced', message.announced);
   const { waiting: before, ...rest } = run;
   const now = waiting === undefined ? before : waiting;
   const hasAnnounced = run.hasAnnounced || 'announced' in message;
   const noted = { ...rest, seq, hasAnnounced };
   context.set('run', now === undefined || now === null ? noted : { ...noted, waiting: now });
+}
+
+/** Makes room for others. */
+async function letGo(context: Context, run: DeskRun, took: readonly string[]): Promise<DeskRun> {
+  const signals = without(await signalsOf(context, run), took);
+  keep(context, run, signals);
+  return { ...run, hasSignals: signals.length > 0 };
 }
 
 async function settle(parts: DeskParts, context: Context, message: SettleMessage): Promise<void> {
@@ -234,11 +253,12 @@ async function status(context: Context): Promise<DeskStatus> {
   const run = await context.get<DeskRun>('run');
   if (run === null) return { status: { type: 'unknown' } };
   if (run.isEnded) return { status: (await context.get<RunEnd>('end')) ?? { type: 'unknown' } };
-  const { waiting, generation, invocationId, hasAnnounced } = run;
+  const { waiting, generation, invocationId, hasAnnounced, cancelReason } = run;
+  const about = { generation, invocationId, ...(cancelReason === undefined ? {} : { cancelReason }) };
   const announced = hasAnnounced ? { announced: await context.get<Json>('announced') } : {};
   return waiting === undefined
-    ? { status: { type: 'running', ...announced }, generation, invocationId }
-    : { status: { type: 'waiting', signal: waiting, ...announced }, generation, invocationId };
+    ? { status: { type: 'running', ...announced }, ...about }
+    : { status: { type: 'waiting', signal: waiting, ...announced }, ...about };
 }
 
 async function signalsOf(context: Context, run: DeskRun | null): Promise<readonly KeptSignal[]> {

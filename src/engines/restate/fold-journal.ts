@@ -33,9 +33,18 @@ export function foldJournal(facts: readonly Fact[]): FoldedJournal | undefined {
     stop: begun.cancelReason === undefined ? 'none' : 'cancelled',
     cancelReason: begun.cancelReason,
   };
-  for (const fact of rest) apply(folding, fact);
+  for (const fact of rest) {
+    // What came after the program had ended was heard by nobody.
+    if (isEnd(fact)) break;
+    apply(folding, fact);
+  }
   const journal = [...folding.entries.values()].toSorted((a, b) => a.position - b.position);
   return { begun, journal, cancelReason: folding.cancelReason };
+}
+
+function isEnd(fact: Fact): boolean {
+  if (fact.type === 'over') return true;
+  return fact.type === 'step-ended' && readRecord(fact.record).type === 'end';
 }
 
 interface Folding {
@@ -121,7 +130,7 @@ function endTimer(folding: Folding, name: string): void {
 }
 
 function takeMail(folding: Folding, mail: Mail | WhyAnswer): void {
-  if ('cancelReason' in mail) return cancel(folding, mail.cancelReason ?? cancelledInRestate);
+  if ('cancelReason' in mail) return cancel(folding, mail.cancelReason);
   if (folding.stop !== 'none') return;
   for (const signal of mail.signals) {
     folding.inbox.add(signal);

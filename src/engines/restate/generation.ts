@@ -23,6 +23,8 @@ export interface Host {
   readonly names: Names;
   readonly options: ResolvedOptions;
   readonly setup: EngineSetup;
+  /** The generations that this process carries, by run. */
+  readonly live: Map<string, Generation>;
 }
 
 /** One generation of a run, in one attempt of Restate to carry it. */
@@ -48,6 +50,12 @@ export interface Generation {
   catchingUp: Promise<void> | undefined;
   /** Restate has told somebody here that the run is cancelled. What he waited for by itself will tell it for ever. */
   wasCancelled: boolean;
+  /** The desk has told it in this process, and Restate not yet. No step begins any more. */
+  cancelledHere: string | undefined;
+  /** Another attempt has begun it: whether it was cancelled since is asked before the first step of this one. */
+  mustAsk: boolean;
+  /** The desk is asked. */
+  asking: Promise<void> | undefined;
   /** Then the desk is asked why. Until it answers, no step begins. */
   why: Promise<void> | undefined;
   readonly waits: Set<OpenWait>;
@@ -129,6 +137,10 @@ export function createGeneration(host: Host, context: RestateContext, begun: Car
     isBehind: false,
     catchingUp: undefined,
     wasCancelled: false,
+    cancelledHere: undefined,
+    // Before a step is on record there is nothing that could be done a second time.
+    mustAsk: context.isProcessing?.() !== true,
+    asking: undefined,
     why: undefined,
     waits: new Set(),
     next: 0,

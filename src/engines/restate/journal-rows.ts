@@ -13,13 +13,16 @@ export type Fact =
     }
   | { readonly type: 'timer-ended'; readonly completion: number }
   | { readonly type: 'mail-came'; readonly mail: unknown }
-  | { readonly type: 'cancelled' };
+  | { readonly type: 'cancelled' }
+  /** The invocation has said its last. */
+  | { readonly type: 'over' };
 
 /** The kinds of rows that are read. */
 export const rowTypes = [
   'Command: Input',
   'Command: Run',
   'Command: Sleep',
+  'Command: Output',
   'Notification: Run',
   'Notification: Sleep',
   'Notification: Signal',
@@ -36,6 +39,7 @@ function readCommand(command: unknown): Fact | undefined {
   if (input !== undefined) return { type: 'begun', message: readBytes(at(input, 'payload')) };
   const run = at(command, 'Run');
   if (run !== undefined) return { type: 'step-begun', name: nameIn(run), completion: completionIn(run) };
+  if (at(command, 'Output') !== undefined) return { type: 'over' };
   const sleep = at(command, 'Sleep');
   if (sleep === undefined) return undefined;
   const dueAtMs = Number(at(sleep, 'wake_up_time'));

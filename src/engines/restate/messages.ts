@@ -46,12 +46,13 @@ export interface Mail {
 
 /** The program was cancelled, and waits under this id to be told why. */
 export interface WhyMessage {
+  readonly generation: number;
   readonly awakeableId: string;
 }
 
-/** Why; null where the desk does not know of it. */
+/** Why. */
 export interface WhyAnswer {
-  readonly cancelReason: string | null;
+  readonly cancelReason: string;
 }
 
 /** How far the program says it is. A note with a lower `seq` came late. */
@@ -61,6 +62,8 @@ export interface NoteMessage {
   /** The signal that it waits for; null where it waits no more. */
   readonly waiting?: string | null;
   readonly announced?: Json;
+  /** Signals that were taken since it last said so. */
+  readonly took?: readonly string[];
 }
 
 /** How a generation ended. */
@@ -78,4 +81,5 @@ export interface DeskStatus {
   readonly status: RunStatus;
   readonly generation?: number;
   readonly invocationId?: string;
+  readonly cancelReason?: string;
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../base/defined.ts';
 import { configError } from '../../errors/config-error.ts';
 import type { RequestHandler } from './sdk.ts';
 
@@ -90,14 +91,14 @@ export interface ResolvedOptions extends Omit<RestateOptions, 'limits'> {
 
 /** Throws a `ConfigError` for what makes no sense. */
 export function resolveOptions(options: RestateOptions): ResolvedOptions {
-  const limits = { ...defaultLimits, ...options.limits };
+  const limits: RestateLimits = { ...defaultLimits, ...defined(options.limits ?? {}) };
   for (const [name, value] of Object.entries(limits)) {
     if (!Number.isFinite(value) || value <= 0)
       throw configError(`"${name}" of the engine "restate" must be a number above 0, got ${String(value)}`);
   }
   const { adminUrl, serve } = options;
   return {
-    ...options,
+    ...defined(options),
     ...(serve === undefined ? {} : { serve: readServe(serve) }),
     ingressUrl: readUrl('ingressUrl', options.ingressUrl),
     ...(adminUrl === undefined ? {} : { adminUrl: readUrl('adminUrl', adminUrl) }),

@@ -1,7 +1,6 @@
 import { addItem, cancelGeneration, createItem, takeItem, tellDesk } from './generation.ts';
 import type { Generation, Item } from './generation.ts';
 import type { ListenMessage, Mail, WhyAnswer, WhyMessage } from './messages.ts';
-import { cancelledInRestate } from './record.ts';
 import type { RestatePromise } from './sdk.ts';
 import { deliver } from './waits.ts';
 
@@ -101,17 +100,18 @@ function isCancellation({ host }: Generation, error: unknown): boolean {
 function askWhy(generation: Generation, error: unknown): void {
   if (!isCancellation(generation, error)) throw error;
   generation.wasCancelled = true;
-  if (generation.stop !== undefined || generation.why !== undefined) return;
+  // One that leaves for its next generation says so too: the desk hands it on.
+  if (generation.stop?.type === 'cancelled' || generation.why !== undefined) return;
   generation.why = new Promise((resolve) => {
     const settle = (value: unknown): void => {
       const { cancelReason } = value as WhyAnswer; // What the desk answers.
-      cancelGeneration(generation, cancelReason ?? cancelledInRestate);
+      cancelGeneration(generation, cancelReason);
       generation.why = undefined;
       resolve();
     };
     const item = createItem({ onCancel: 'keep', isDeaf: true, reject: () => undefined, settle });
     const { id, promise } = generation.context.awakeable<Item>(item);
-    const message: WhyMessage = { awakeableId: id };
+    const message: WhyMessage = { generation: generation.number, awakeableId: id };
     tellDesk(generation, 'why', message);
     addItem(generation, item, promise);
   });

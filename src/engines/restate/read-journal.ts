@@ -1,3 +1,4 @@
+import { wait } from '../../base/abort.ts';
 import { isRecord } from '../../base/json.ts';
 import { engineError } from '../../runtime/durable-errors.ts';
 import type { NamedSignal, RunEnd, RunSnapshot } from '../../runtime/journal.ts';
@@ -17,7 +18,7 @@ export async function readJournal(host: Host, runId: string): Promise<RunSnapsho
   const desk = await readDesk(host, runId);
   if (desk === undefined) return undefined;
   const { run, signals, ids, end } = desk;
-  const folded = await readGeneration(host, runId, run.invocationId);
+  const folded = await readGeneration(host, runId, run);
   const { begun, journal } = folded;
   const inbox = createInbox(Number.MAX_SAFE_INTEGER, { signals, signalIds: ids, journal });
   const cancelReason = run.cancelReason ?? folded.cancelReason;
@@ -60,16 +61,31 @@ async function readDesk(host: Host, runId: string): Promise<Desk | undefined> {
   };
 }
 
-async function readGeneration(host: Host, runId: string, invocationId: string): Promise<Folded> {
+/** A generation that has just begun may have no rows yet. */
+async function readGeneration(host: Host, runId: string, run: DeskRun): Promise<Folded> {
+  for (let tries = 1; tries < maxLooks && !run.isEnded; tries += 1) {
+    const folded = await findGeneration(host, runId, run.invocationId);
+    if (folded !== undefined) return folded;
+    await wait(lookAgainMs, { clock: host.setup.clock });
+  }
+  const folded = await findGeneration(host, runId, run.invocationId);
+  if (folded !== undefined) return folded;
+  if (!run.isEnded)
+    throw engineError(`The journal of run "${runId}" cannot be read yet`, { retryable: true });
+  const message = `The journal of run "${runId}" is gone: Restate keeps it for ${host.options.limits.journalRetentionMs} ms after the end`;
+  throw engineError(message, { retryable: false });
+}
+
+const maxLooks = 20;
+const lookAgainMs = 50;
+
+async function findGeneration(host: Host, runId: string, invocationId: string): Promise<Folded | undefined> {
   const rows = await query(host, runId, [
     `SELECT entry_json FROM sys_journal WHERE id = ${quoted(invocationId)}`,
     `AND entry_type IN (${rowTypes.map(quoted).join(', ')}) ORDER BY index`,
   ]);
   const facts = rows.map((row) => readRow(JSON.parse(String(row['entry_json'])) as unknown));
-  const folded = foldJournal(facts.filter((fact) => fact !== undefined));
-  if (folded !== undefined) return folded;
-  const message = `The journal of run "${runId}" is gone: Restate keeps it for ${host.options.limits.journalRetentionMs} ms after the end`;
-  throw engineError(message, { retryable: false });
+  return foldJournal(facts.filter((fact) => fact !== undefined));
 }
 
 type Folded = NonNullable<ReturnType<typeof foldJournal>>;

@@ -15,7 +15,7 @@ export type StepRecord =
   | { readonly type: 'sleep'; readonly delayMs: number }
   | { readonly type: 'wait'; readonly signal: string; readonly timeoutMs?: number }
   /** The run was cancelled before the effect began: it was not performed. */
-  | { readonly type: 'left-out' }
+  | { readonly type: 'left-out'; readonly reason?: string }
   /** The program had no further verb. */
   | { readonly type: 'end' };
 

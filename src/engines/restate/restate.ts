@@ -4,6 +4,7 @@ import { createFailure } from '../../errors/failure.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
 import { engineError } from '../../runtime/durable-errors.ts';
 import type { CreateEngine, Engine, EngineSetup, RunStatus, SignalMessage } from '../../runtime/durable.ts';
+import { abortEffects } from './carry.ts';
 import { createDesk } from './desk.ts';
 import { listeningEndpoint, mountedEndpoint } from './endpoint.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -55,7 +56,8 @@ async function open(
   setup: EngineSetup,
   endpoint: Endpoint | undefined,
 ): Promise<Engine> {
-  const host: Host = { sdk: loadSdk(options.sdk), names: namesOf(setup.name), options, setup };
+  const sdk = loadSdk(options.sdk);
+  const host: Host = { sdk, names: namesOf(setup.name), options, setup, live: new Map() };
   const held: Held = { host, endpoint, lookouts: new Map(), inOrder: createInOrder(), isClosed: false };
   if (endpoint !== undefined) await serve(host, endpoint);
   return {
@@ -73,7 +75,7 @@ async function serve(host: Host, endpoint: Endpoint): Promise<void> {
   const { identityKeys, onLog, adminUrl, limits } = options;
   const handler = sdk.createEndpointHandler({
     services: [
-      createDesk({ sdk, names, limits }),
+      createDesk({ sdk, names, limits, abort: (runId, reason) => abortEffects(host, runId, reason) }),
       createProgram(host, (runId, invocationId, settle) => endChanged(host, { runId, invocationId, settle })),
     ],
     ...(identityKeys === undefined ? {} : { identityKeys }),
@@ -146,7 +148,9 @@ async function signal({ host, inOrder }: Held, { runId, name, message }: Signall
     path: [names.desk, runId, 'signal', 'send'],
     method: 'POST',
     body: { name, id: message.id, payload: message.payload },
-    headers: { 'idempotency-key': message.id },
+    // Only of what has such a key can be asked what became of it. The desk knows by the id what came before: what was refused may be
+    // taken the next time.
+    headers: { 'idempotency-key': `${message.id}/${crypto.randomUUID()}` },
     deed,
   };
   const sent = await inOrder(runId, () => askRestate(options, request));

@@ -2,8 +2,10 @@ import { cancelledError } from '../../runtime/durable-errors.ts';
 import type { Effect, Outcome } from '../../runtime/durable.ts';
 import { assert } from '../../base/assert.ts';
 import type { Asked, AskedCall } from '../../runtime/memory-generation.ts';
+import { askDesk } from './ask-desk.ts';
 import { addItem, createItem, stopChanged, stopFull } from './generation.ts';
 import type { Generation, Waiter } from './generation.ts';
+import type { DeskStatus } from './messages.ts';
 import { performEffect } from './perform-effect.ts';
 import { isCall, readRecord, recordDiffers, stepName } from './record.ts';
 import type { StepRecord } from './record.ts';
@@ -40,7 +42,7 @@ function effectOf({ host, runId }: Generation, effect: string): Effect {
 }
 
 function takeOutcome(generation: Generation, record: StepRecord): Outcome {
-  if (!isCall(record)) throw whyLeftOut(generation);
+  if (!isCall(record)) throw whyLeftOut(generation, record);
   const { took } = record;
   if (took !== undefined) {
     generation.inbox.remove(took);
@@ -65,11 +67,12 @@ export function recordStep(generation: Generation, asked: Asked, record: StepRec
 }
 
 function takeNothing(generation: Generation, record: StepRecord): void {
-  if (record.type === 'left-out') throw whyLeftOut(generation);
+  if (record.type === 'left-out') throw whyLeftOut(generation, record);
 }
 
-function whyLeftOut({ stop, runId }: Generation): Error {
-  return stop?.error ?? cancelledError(runId, 'the step was left out');
+function whyLeftOut({ stop, runId }: Generation, record: StepRecord): Error {
+  const reason = record.type === 'left-out' ? record.reason : undefined;
+  return stop?.error ?? cancelledError(runId, reason ?? 'the step was left out');
 }
 
 /** What is on record where the program ends. */
@@ -124,8 +127,55 @@ function step<T>(generation: Generation, asked: Asked, given: Step<T>): void {
 function begin(generation: Generation, given: Pick<Step<unknown>, 'isDeaf' | 'make'>): Promise<string> {
   const { stop, why, catchingUp } = generation;
   if (stop !== undefined) return Promise.resolve(leftOut);
-  const hold = why ?? (given.isDeaf === true ? undefined : catchingUp);
-  return hold === undefined ? given.make() : hold.then(() => begin(generation, given));
+  if (generation.cancelledHere !== undefined)
+    return Promise.resolve(JSON.stringify({ type: 'left-out', reason: generation.cancelledHere }));
+  if (generation.mustAsk) {
+    generation.asking ??= askFirst(generation);
+    return generation.asking.then(() => begin(generation, given));
+  }
+  // Its run is cancelled for certain: what is waited for is the reason.
+  if (why !== undefined) return within(generation, why).then(() => leftOut);
+  if (given.isDeaf === true || catchingUp === undefined) return given.make();
+  return within(generation, catchingUp).then(() =>
+    generation.stop === undefined && generation.why === undefined ? given.make() : leftOut,
+  );
+}
+
+async function askFirst(generation: Generation): Promise<void> {
+  await within(generation, askWhetherCancelled(generation));
+  generation.mustAsk = false;
+}
+
+/**
+ * A cancellation that was acknowledged may still be on its way to its run. What another attempt has begun must not be done again then:
+ * so the desk is asked, outside the journal. Where it cannot be, the run goes on; it is told before long.
+ */
+async function askWhetherCancelled(generation: Generation): Promise<void> {
+  const { host, runId, number } = generation;
+  try {
+    const request = { handler: 'status', deed: `tell whether run "${runId}" is cancelled` };
+    const known = (await askDesk(host, runId, request)) as DeskStatus; // What the desk gives.
+    if (known.generation === number) generation.cancelledHere ??= known.cancelReason;
+  } catch {
+    // Nobody could be asked.
+  }
+}
+
+const maxHoldMs = 1000;
+
+/**
+ * Not for long: where the desk is slow, Restate takes the run for idle and wants it to leave, and until the step has ended nothing
+ * more is heard.
+ */
+function within({ host }: Generation, hold: Promise<void>): Promise<void> {
+  const { setup, options } = host;
+  return new Promise((resolve) => {
+    const overdue = setup.clock.after(Math.min(maxHoldMs, options.limits.inactivityTimeoutMs / 2), resolve);
+    void hold.then(() => {
+      overdue();
+      return resolve();
+    });
+  });
 }
 
 function checkRoom(generation: Generation, position: number): void {

@@ -109,6 +109,8 @@ function endWait(generation: Generation, wait: OpenWait, signalled: Signalled): 
 
 function tellNote(generation: Generation, note: Pick<NoteMessage, 'waiting' | 'announced'>): void {
   generation.notes += 1;
-  const message: NoteMessage = { generation: generation.number, seq: generation.notes, ...note };
+  const about = { generation: generation.number, seq: generation.notes };
+  const took = generation.took.splice(0);
+  const message: NoteMessage = took.length === 0 ? { ...about, ...note } : { ...about, ...note, took };
   tellDesk(generation, 'note', message);
 }

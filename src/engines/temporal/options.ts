@@ -1,3 +1,4 @@
+import { defined } from '../../base/defined.ts';
 import { configError } from '../../errors/config-error.ts';
 import type { CarryLimits } from './messages.ts';
 import { loadTemporalSdk } from './sdk.ts';
@@ -104,8 +105,8 @@ export function resolveTemporalOptions(options: TemporalOptions): ResolvedOption
     maxConcurrentEffects: 100,
     maxRuns: 1000,
     logLevel: 'ERROR',
-    ...options,
-    limits: { ...defaultLimits, ...options.limits },
+    ...defined(options),
+    limits: { ...defaultLimits, ...defined(options.limits ?? {}) },
     sdk: loadTemporalSdk(options.packagesFrom),
   };
 }

@@ -10,10 +10,17 @@ export interface TextAddition extends Omit<Addition, 'events'> {
 
 export function toTexts({ events, row, took }: Addition): TextAddition {
   return {
-    events: events.map(({ type, body }) => ({ type, bodyText: JSON.stringify(body) })),
+    events: events.map(({ type, body }) => ({ type, bodyText: bodyTextOf(body) })),
     ...(row === undefined ? {} : { row: copyRow(row) }),
     ...(took === undefined ? {} : { took: [...took] }),
   };
+}
+
+/** The text of a body. Throws where it is no JSON. */
+export function bodyTextOf(body: unknown): string {
+  const text = JSON.stringify(body) as string | undefined;
+  if (text === undefined) throw new TypeError(`The body of an event is no JSON: its type is ${typeof body}`);
+  return text;
 }
 
 function copyRow(row: RowChange): RowChange {

@@ -62,7 +62,9 @@ function checkAddress(address: unknown): void {
     return;
   }
   if (typeof address !== 'object' || address === null) {
-    throw configError(`postgres() needs an address such as "${example}", got ${typeof address}`);
+    throw configError(`postgres() needs an address such as "${example}", got ${typeof address}`, {
+      hint: 'Where it comes from the environment, that variable is not set.',
+    });
   }
   const unknown = Object.keys(address).find((name) => !addressNames.includes(name));
   if (unknown !== undefined) {
@@ -79,7 +81,8 @@ function checkAddress(address: unknown): void {
   }
 }
 
-const example = 'postgres://user:password@host:5432/database';
+// Without a password: this one would be taken for a real one, and not shown.
+const example = 'postgres://user@host:5432/database';
 
 function checkText(address: unknown): void {
   const isAddress =

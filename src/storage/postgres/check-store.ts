@@ -2,7 +2,7 @@ import type { Failure } from '../../errors/failure.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
 import { chainStart } from '../../model/event-chain.ts';
 import type { StoreCheck, StoreProblem } from '../../model/store.ts';
-import { decodeText } from '../common/stored-text.ts';
+import { decodeText, encodeText } from '../common/stored-text.ts';
 import { findBlob } from './blobs.ts';
 import type { SqlRow, SqlValue } from './driver.ts';
 import { findDivergence, knownHead } from './head-check.ts';
@@ -116,7 +116,7 @@ function add({ problems }: Checking, { code, message, context }: Failure): void 
 
 async function checkRun(checking: Checking, runId: string): Promise<void> {
   const known = knownHead(checking.held, runId);
-  const row = await step(checking, (connection) => getRow(connection, headStatement, [runId]));
+  const row = await step(checking, (connection) => getRow(connection, headStatement, [encodeText(runId)]));
   if (row === undefined) return;
   const record = readRecord(row);
   const diverged = findDivergence({ record, lastSeq: Number(row['last_seq']), known });

@@ -120,20 +120,26 @@ function inTime<T>(connection: Connection, ask: () => Promise<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const answer = ask();
     const giveUp = (): void => reject(connectionError(`No answer for ${waitMs} ms`));
-    connection.asked = { untilMs: performance.now() + waitMs, giveUp };
+    const mine = { untilMs: performance.now() + waitMs, giveUp };
+    connection.asked = mine;
     // One watch for many statements: a timer for each costs as much as the rest of what is done here.
     if (connection.watch === undefined) watchOver(connection, waitMs);
     answer.then(
       (value) => {
-        connection.asked = undefined;
+        forget(connection, mine);
         return resolve(value);
       },
       (error: unknown) => {
-        connection.asked = undefined;
+        forget(connection, mine);
         reject(error);
       },
     );
   });
+}
+
+/** What was given up may still be answered, while the next one is waited for. */
+function forget(connection: Connection, answered: Connection['asked']): void {
+  if (connection.asked === answered) connection.asked = undefined;
 }
 
 /** It keeps no process alive: whoever waits for an answer holds on to the connection. */

@@ -84,7 +84,12 @@ async function flush(held: Held): Promise<void> {
   // Ends when nothing is left; what is asked for meanwhile goes with the next one.
   while (held.queue.length > 0) {
     const batch = takeBatch(held.queue);
-    await perform(held, batch);
+    try {
+      await perform(held, batch);
+    } catch (error) {
+      // Nobody expects it. Whoever waits is told, and the others are written.
+      for (const { reject } of batch) reject(error);
+    }
     held.answered += batch.length;
     for (const tell of held.onFlushed.splice(0)) tell();
   }

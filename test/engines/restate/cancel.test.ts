@@ -149,4 +149,76 @@ describe('cancel()', () => {
     });
     expect(performed).toBeLessThan(2);
   });
+
+  it('in Restate is handed on to the next generation, where the run is leaving for it', async () => {
+    let release: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    let isThere = false;
+    const engine = await scene.engineOf({
+      name: 'leaving',
+      program: async (durable, input) => {
+        if (input === 'second') {
+          await durable.waitFor('never');
+          return 'went on';
+        }
+        await durable.call('slow', null, deaf);
+        return durable.restart('second');
+      },
+      effects: {
+        slow: async () => {
+          isThere = true;
+          await gate;
+          return { type: 'done', value: null };
+        },
+      },
+    });
+    await engine.start('first', start);
+    await expect.poll(() => isThere, { timeout: 20_000 }).toBe(true);
+    await cancelInRestate(await invocationOf(scene.server, 'leaving'));
+    release();
+    expect(await endOf(engine, 'r')).toMatchObject({ type: 'broken', failure: { code: 'CANCELLED' } });
+    expect(await engine.journal?.('r')).toMatchObject({
+      cancelReason: expect.stringContaining('in Restate') as unknown,
+    });
+  });
+
+  it('reaches an effect that is at work for longer than Restate waits for a sign of life', async () => {
+    let toldAtMs: number | undefined;
+    let isThere = false;
+    const engine = await scene.engineOf({
+      program: async (durable) => {
+        const { type } = await durable.call('long', null, deaf);
+        await durable.call('next', null, deaf);
+        return type;
+      },
+      effects: {
+        long: async (_input, { signal }) => {
+          isThere = true;
+          await new Promise<void>((resolve) => {
+            const overdue = setTimeout(resolve, 15_000);
+            signal.addEventListener('abort', () => {
+              toldAtMs = performance.now();
+              clearTimeout(overdue);
+              resolve();
+            });
+          });
+          return { type: 'done', value: null };
+        },
+        next: () => {
+          throw new Error('This must not be performed');
+        },
+      },
+      options: { limits: { inactivityTimeoutMs: 500 } },
+    });
+    await engine.start(null, start);
+    await expect.poll(() => isThere, { timeout: 20_000 }).toBe(true);
+    await new Promise((resolve) => setTimeout(resolve, 1200));
+    const cancelledAtMs = performance.now();
+    await engine.cancel('r', 'no longer wanted');
+    expect(await endOf(engine, 'r')).toMatchObject({
+      type: 'broken',
+      failure: { code: 'CANCELLED', message: expect.stringContaining('no longer wanted') as unknown },
+    });
+    expect((toldAtMs ?? Infinity) - cancelledAtMs).toBeLessThan(8000);
+  }, 40_000);
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
 import { restate } from '../../../src/engines/restate/restate.ts';
+import { deaf } from '../../../src/runtime/durable.ts';
 import type { DurableProgram } from '../../../src/runtime/durable.ts';
 import { endOf, invocationOf, openScene, statusOf } from './scene.ts';
 import type { Scene } from './scene.ts';
@@ -246,5 +247,54 @@ describe('an engine that cannot be', () => {
     { what: 'a bound of nothing', options: { ingressUrl: 'http://a', limits: { maxSteps: 0 } } },
   ])('is refused when it is made: $what', ({ options }) => {
     expect(() => restate(options)).toThrow(/of the engine "restate"/);
+  });
+
+  it('takes signals again once there is room, also one that was refused before', async () => {
+    let release: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    const engine = await scene.engineOf({
+      program: async (durable) => {
+        await durable.call('slow', null, deaf);
+        const ids: string[] = [];
+        for (let count = 0; count < 4; count += 1) {
+          const signal = await durable.waitFor('s');
+          if (signal.type === 'signalled') ids.push(signal.id);
+        }
+        return ids;
+      },
+      effects: { slow: () => gate.then(() => ({ type: 'done', value: null }) as const) },
+      options: { limits: { maxSignals: 3 } },
+    });
+    await engine.start(null, start);
+    for (const id of ['s0', 's1', 's2']) await engine.signal('r', 's', { id, payload: null });
+    const late = { id: 's3', payload: null };
+    await expect(engine.signal('r', 's', late)).rejects.toThrow(/3 wait that nobody has taken/);
+    release();
+    await statusOf(engine, 'r', 'waiting');
+    await expect.poll(() => engine.signal('r', 's', late).then(() => 'taken', String)).toBe('taken');
+    expect(await endOf(engine, 'r')).toEqual({ type: 'ended', result: ['s0', 's1', 's2', 's3'] });
+  });
+
+  it('shows no signal as taken that came when the program had ended', async () => {
+    const engine = await scene.engineOf({
+      program: async (durable) => {
+        const first = await Promise.race([
+          durable.waitFor('late').then(() => 'signalled'),
+          durable.call('quick', null).then(() => 'called'),
+        ]);
+        return first;
+      },
+      effects: { quick: () => ({ type: 'done', value: null }) },
+    });
+    for (let count = 0; count < 5; count += 1) {
+      const runId = `race-${count}`;
+      await engine.start(null, { runId, version: '1' });
+      await engine.signal(runId, 'late', { id: 'l', payload: null });
+      const end = await endOf(engine, runId);
+      const snapshot = await engine.journal?.(runId);
+      const taken = snapshot?.journal.some((entry) => entry.type === 'wait' && entry.signalled !== undefined);
+      const left = snapshot?.signals.some(({ id }) => id === 'l');
+      expect({ runId, end, both: taken === left }).toMatchObject({ both: false });
+    }
   });
 });

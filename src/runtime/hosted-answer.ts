@@ -1,0 +1,24 @@
+import type { RunOutcome } from '../agent/run-outcome.ts';
+import type { Engine } from './durable.ts';
+import { placeOf } from './resume-payload.ts';
+
+/** What a run has said of how far it is. */
+export interface Announced {
+  readonly seq: number;
+  readonly outcome: RunOutcome;
+}
+
+interface Sending {
+  readonly runId: string;
+  readonly payload: object;
+  readonly announced: Announced | undefined;
+}
+
+/** One answer to one question: whoever answers it a second time is too late. A run that is under way is only joined. */
+export async function sendAnswer(engine: Engine, { runId, payload, announced }: Sending): Promise<void> {
+  if (announced === undefined) return;
+  const { seq, outcome } = announced;
+  const request = outcome.type === 'suspended' ? outcome.request : undefined;
+  const about = request === undefined ? {} : { about: placeOf(request, runId) };
+  await engine.signal(runId, 'resume', { id: `resume:${seq}`, payload: { ...payload, ...about } });
+}
