@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Connection } from './held.ts';
-import { getRows } from './query.ts';
+import { getRows, inTransaction } from './query.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
@@ -52,6 +52,18 @@ describe('a statement that is not answered', () => {
     answer(0);
     await vi.advanceTimersByTimeAsync(2600);
     expect(await second).toBe(overdue);
+  });
+
+  it('ends its transaction with it: whoever says nothing is not told to undo it', async () => {
+    const { connection, answer } = silent();
+    const ended = inTransaction(connection, () =>
+      ask(connection).then((end) => Promise.reject(new Error(end))),
+    );
+    const told = ended.catch(String);
+    answer(0);
+    await vi.advanceTimersByTimeAsync(2600);
+    expect(await told).toContain('No answer for 2500 ms');
+    expect(connection.isBroken).toBe(true);
   });
 
   it('leaves no watch behind that looks after nothing for ever', async () => {

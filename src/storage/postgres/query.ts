@@ -71,6 +71,8 @@ const looking: TransactionKind = {
 };
 
 async function rollBack(connection: Connection): Promise<void> {
+  // It is thrown away, and the server undoes what nobody has committed.
+  if (connection.isBroken) return;
   try {
     await send(connection, { text: 'ROLLBACK' }, []);
   } catch {
@@ -119,7 +121,11 @@ function inTime<T>(connection: Connection, ask: () => Promise<T>): Promise<T> {
   const waitMs = connection.held.settings.statementTimeoutMs + answerMarginMs;
   return new Promise<T>((resolve, reject) => {
     const answer = ask();
-    const giveUp = (): void => reject(connectionError(`No answer for ${waitMs} ms`));
+    const giveUp = (): void => {
+      // Whoever does not answer this does not answer the next one either.
+      connection.isBroken = true;
+      reject(connectionError(`No answer for ${waitMs} ms`));
+    };
     const mine = { untilMs: performance.now() + waitMs, giveUp };
     connection.asked = mine;
     // One watch for many statements: a timer for each costs as much as the rest of what is done here.
