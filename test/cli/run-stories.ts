@@ -8,7 +8,7 @@ import type { ScriptStep } from '../../src/testing/index.ts';
 import type { Clock } from '../../src/base/clock.ts';
 
 /** The agent of the command line itself, as it names it for a folder. */
-export const ours = 'rerail:shop-1f0c77ae';
+const ours = 'rerail:shop-1f0c77ae';
 
 // Real runs in a real file, under a clock that only waits between attempts move: what somebody finds there the next morning.
 
