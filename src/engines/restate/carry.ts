@@ -5,7 +5,7 @@ import { RerailError } from '../../errors/rerail-error.ts';
 import { cancelledError, restartError } from '../../runtime/durable-errors.ts';
 import type { Durable } from '../../runtime/durable.ts';
 import type { RunEnd } from '../../runtime/journal.ts';
-import { cancelGeneration, createGeneration, stopChanged, stopFull, tellDesk } from './generation.ts';
+import { cancelGeneration, createGeneration, forget, stopChanged, stopFull, tellDesk } from './generation.ts';
 import type { Generation, Host } from './generation.ts';
 import type { CarryMessage, SettleMessage } from './messages.ts';
 import { listen, pump } from './pump.ts';
@@ -39,7 +39,7 @@ export async function carry(host: Host, context: RestateContext, begun: CarryMes
       new DOMException(`Run "${begun.runId}" has left this generation`, 'AbortError'),
     );
     generation.stopListening();
-    if (host.live.get(begun.runId) === generation) host.live.delete(begun.runId);
+    forget(generation);
   }
 }
 
@@ -47,13 +47,16 @@ export async function carry(host: Host, context: RestateContext, begun: CarryMes
  * Tells the effects of a run that it is cancelled, where they are at work in this process and Restate does not tell it: it reaches no
  * run whose step has been at work for so long that Restate takes it for idle.
  */
-export function abortEffects({ live, setup }: Host, runId: string, reason: string): void {
+export function abortEffects({ live, setup, options }: Host, runId: string, reason: string): void {
   const generation = live.get(runId);
   if (generation === undefined) return;
   setup.clock.after(tellsWithinMs, () => {
     if (live.get(runId) !== generation || generation.stop !== undefined) return;
     generation.cancelledHere = reason;
     generation.controller.abort(cancelledError(runId, reason));
+    setup.clock.after(options.limits.cancelGraceMs, () => {
+      for (const giveUp of generation.atWork) giveUp();
+    });
   });
 }
 

@@ -139,12 +139,14 @@ function takeMail(folding: Folding, mail: Mail | WhyAnswer): void {
 }
 
 function deliver({ entries, inbox }: Folding, name: string): void {
-  for (const [position, entry] of entries) {
+  let first: WaitEntry | undefined;
+  for (const entry of entries.values()) {
     if (entry.type !== 'wait' || entry.signal !== name || entry.signalled !== undefined) continue;
-    const signal = inbox.take(name);
-    if (signal !== undefined) entries.set(position, over(entry, signalledBy(signal)));
-    return;
+    if (first === undefined || entry.position < first.position) first = entry;
   }
+  const signal = first === undefined ? undefined : inbox.take(name);
+  if (first !== undefined && signal !== undefined)
+    entries.set(first.position, over(first, signalledBy(signal)));
 }
 
 function cancel(folding: Folding, reason: string): void {

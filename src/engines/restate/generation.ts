@@ -71,6 +71,8 @@ export interface Generation {
   announced: { readonly value: Json } | undefined;
   /** Wakes the pump: there is something new to wait for. */
   nudge: () => void;
+  /** Gives up the effects that are at work. */
+  readonly atWork: Set<() => void>;
 }
 
 /** Why the program gets no further. */
@@ -119,10 +121,13 @@ export function createGeneration(host: Host, context: RestateContext, begun: Car
   const { runId, generation: number, signals, limits } = begun;
   const controller = new AbortController();
   const { attemptCompletedSignal } = context.request();
-  const isOver = (): void =>
+  const isOver = (): void => {
+    // One that is suspended never ends here.
+    forget(generation);
     controller.abort(new DOMException(`This attempt to carry run "${runId}" is over`, 'AbortError'));
+  };
   const history = { signals, signalIds: [], journal: [] };
-  return {
+  const generation: Generation = {
     host,
     context,
     runId,
@@ -151,7 +156,15 @@ export function createGeneration(host: Host, context: RestateContext, begun: Car
     isTelling: false,
     announced: undefined,
     nudge: () => undefined,
+    atWork: new Set(),
   };
+  return generation;
+}
+
+/** It is no longer carried here. */
+export function forget(generation: Generation): void {
+  const { host, runId } = generation;
+  if (host.live.get(runId) === generation) host.live.delete(runId);
 }
 
 /** Something that nobody waits for yet. It reads its own answer: it is the serde of its promise. */

@@ -3,6 +3,7 @@ import { askDesk } from './ask-desk.ts';
 import type { Host } from './generation.ts';
 import { askRestate } from './ingress.ts';
 import type { DeskStatus, SettleMessage } from './messages.ts';
+import { readJournal } from './read-journal.ts';
 
 /** When runs that seem to live were last looked after, by their ids. */
 export type Lookouts = Map<string, Lookout>;
@@ -79,8 +80,21 @@ async function settleGone(host: Host, { runId, known, invocationId }: Gone): Pro
   });
   const body: SettleMessage = {
     generation,
-    took: [],
+    took: await takenBy(host, runId),
     ending: { type: 'end', end: { type: 'broken', failure } },
   };
   await askDesk(host, runId, { handler: 'settle', body, deed: `note the end of run "${runId}"` });
+}
+
+/** It took them, and could not say so: the next life must not be given them again. */
+async function takenBy(host: Host, runId: string): Promise<readonly string[]> {
+  try {
+    const { journal = [] } = (await readJournal(host, runId)) ?? {};
+    return journal.flatMap((entry) => {
+      if (entry.type === 'call') return entry.took ?? [];
+      return entry.type === 'wait' && entry.signalled?.type === 'signalled' ? [entry.signalled.id] : [];
+    });
+  } catch {
+    return []; // Restate shows its journal to nobody, or keeps it no more.
+  }
 }

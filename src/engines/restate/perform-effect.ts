@@ -29,10 +29,16 @@ export function performEffect(
   return new Promise((resolve) => {
     const end = (ended: EffectEnd): void => {
       stopTimer();
+      generation.atWork.delete(giveUp);
       limit.stopListening?.();
       const called = { effect: asked.effect, inputText: performance.inputText };
       resolve(writeRecord(called, ended, generation.limits.maxValueBytes));
     };
+    const giveUp = (): void => {
+      const message = `Effect "${asked.effect}" did not end when its run was cancelled; it may still be at work`;
+      end({ type: 'failed', failure: createFailure('CANCELLED', { message, sideEffect: 'possible' }) });
+    };
+    generation.atWork.add(giveUp);
     // It ends before Restate takes the attempt for dead and begins another one beside it.
     const stopTimer = generation.host.setup.clock.after(withinMs, () => {
       const message = `Effect "${asked.effect}" did not end within ${withinMs} ms; it may still be at work`;

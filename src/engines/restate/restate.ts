@@ -150,7 +150,7 @@ async function signal({ host, inOrder }: Held, { runId, name, message }: Signall
     body: { name, id: message.id, payload: message.payload },
     // Only of what has such a key can be asked what became of it. The desk knows by the id what came before: what was refused may be
     // taken the next time.
-    headers: { 'idempotency-key': `${message.id}/${crypto.randomUUID()}` },
+    headers: { 'idempotency-key': crypto.randomUUID() },
     deed,
   };
   const sent = await inOrder(runId, () => askRestate(options, request));

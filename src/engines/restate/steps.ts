@@ -70,8 +70,10 @@ function takeNothing(generation: Generation, record: StepRecord): void {
   if (record.type === 'left-out') throw whyLeftOut(generation, record);
 }
 
-function whyLeftOut({ stop, runId }: Generation, record: StepRecord): Error {
+function whyLeftOut(generation: Generation, record: StepRecord): Error {
+  const { stop, runId } = generation;
   const reason = record.type === 'left-out' ? record.reason : undefined;
+  generation.cancelledHere ??= reason;
   return stop?.error ?? cancelledError(runId, reason ?? 'the step was left out');
 }
 

@@ -45,14 +45,20 @@ export async function waitFor(generation: Generation, asked: AskedWait): Promise
 
 /** Gives a signal that has just come to whoever has waited longest for one of this name. */
 export function deliver(generation: Generation, name: string): void {
-  for (const wait of generation.waits) {
-    if (wait.asked.signal !== name) continue;
-    const signal = generation.inbox.take(name);
-    if (signal === undefined) return;
-    generation.took.push(signal.id);
-    endWait(generation, wait, { type: 'signalled', id: signal.id, payload: signal.payload });
-    return;
-  }
+  const wait = firstOf(generation.waits, name);
+  const signal = wait === undefined ? undefined : generation.inbox.take(name);
+  if (wait === undefined || signal === undefined) return;
+  generation.took.push(signal.id);
+  endWait(generation, wait, { type: 'signalled', id: signal.id, payload: signal.payload });
+}
+
+/** The one that the program made first; their records may have come in another order. */
+function firstOf(waits: ReadonlySet<OpenWait>, name: string): OpenWait | undefined {
+  let first: OpenWait | undefined;
+  for (const wait of waits)
+    if (wait.asked.signal === name && (first === undefined || wait.asked.position < first.asked.position))
+      first = wait;
+  return first;
 }
 
 /** Says to whoever asks from outside what the run has come to so far. */

@@ -221,4 +221,30 @@ describe('cancel()', () => {
     });
     expect((toldAtMs ?? Infinity) - cancelledAtMs).toBeLessThan(8000);
   }, 40_000);
+
+  it('waits no longer than the grace for an effect that hears nothing of it, also where Restate tells nothing', async () => {
+    let isThere = false;
+    const engine = await scene.engineOf({
+      program: async (durable) => {
+        const outcome = await durable.call('stubborn', null, deaf);
+        await durable.call('stubborn', null, deaf);
+        return outcome.type;
+      },
+      effects: {
+        stubborn: async () => {
+          isThere = true;
+          await new Promise((resolve) => setTimeout(resolve, 15_000).unref());
+          return { type: 'done', value: null };
+        },
+      },
+      options: { limits: { inactivityTimeoutMs: 500, cancelGraceMs: 200 } },
+    });
+    await engine.start(null, start);
+    await expect.poll(() => isThere, { timeout: 20_000 }).toBe(true);
+    await new Promise((resolve) => setTimeout(resolve, 1200));
+    const cancelledAtMs = performance.now();
+    await engine.cancel('r', 'no longer wanted');
+    expect(await endOf(engine, 'r')).toMatchObject({ type: 'broken', failure: { code: 'CANCELLED' } });
+    expect(performance.now() - cancelledAtMs).toBeLessThan(10_000);
+  }, 40_000);
 });
