@@ -1,23 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
 import type { DurableProgram, Effect, RunStatus } from '../../../src/runtime/durable.ts';
 import type { RunSnapshot } from '../../../src/runtime/journal.ts';
 import { createMemoryEngine } from '../../../src/runtime/memory-engine.ts';
 import { seededRandom } from '../../../src/testing/seeded-random.ts';
-import { endOf, openScene } from './scene.ts';
-import type { Scene } from './scene.ts';
+import { endOf, useScene } from './scene.ts';
 import { freePort } from './server.ts';
 import { wander } from './wander.ts';
 
 // Restate replays a program over its journal after every interruption. An attempt that came another way than the one before would
 // ask for another command, and Restate would begin it again for ever.
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await openScene();
-}, 300_000);
-afterAll(() => scene.stop());
+const scene = useScene();
 
 const runId = 'r';
 const echo: Effect = (input) => ({ type: 'done', value: input });

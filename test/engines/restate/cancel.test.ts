@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isCancelled } from '../../../src/runtime/durable-errors.ts';
 import { deaf } from '../../../src/runtime/durable.ts';
 import type { DurableProgram, Effect } from '../../../src/runtime/durable.ts';
-import { endOf, invocationOf, openScene, statusOf } from './scene.ts';
-import type { Scene } from './scene.ts';
+import { endOf, invocationOf, statusOf, useScene } from './scene.ts';
 import { freePort } from './server.ts';
 
 // A cancellation is Restate's own, also where it was wished at the desk: it is heard whatever the program waits for.
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await openScene();
-}, 300_000);
-afterAll(() => scene.stop());
+const scene = useScene();
 
 const start = { runId: 'r', version: '1' };
 const waits: DurableProgram = async (durable) => (await durable.waitFor('go')).type;

@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
 import { restate } from '../../../src/engines/restate/restate.ts';
 import { deaf } from '../../../src/runtime/durable.ts';
 import type { DurableProgram } from '../../../src/runtime/durable.ts';
-import { endOf, invocationOf, openScene, statusOf } from './scene.ts';
-import type { Scene } from './scene.ts';
+import { endOf, invocationOf, statusOf, useScene } from './scene.ts';
 import { freePort } from './server.ts';
 
 // What the engine says when something goes wrong, each produced by a real server.
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await openScene();
-}, 300_000);
-afterAll(() => scene.stop());
+const scene = useScene();
 
 const waits: DurableProgram = async (durable) => (await durable.waitFor('go')).type;
 const start = { runId: 'r', version: '1' };

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
 import { isCancelled } from '../../../src/runtime/durable-errors.ts';
 import type { DurableProgram, Effect, Engine } from '../../../src/runtime/durable.ts';
@@ -7,17 +7,12 @@ import type { RunSnapshot } from '../../../src/runtime/journal.ts';
 import { createMemoryEngine } from '../../../src/runtime/memory-engine.ts';
 import type { MemoryEngine } from '../../../src/runtime/memory-engine.ts';
 import { seededRandom } from '../../../src/testing/seeded-random.ts';
-import { endOf, openScene, statusOf } from './scene.ts';
-import type { Scene } from './scene.ts';
+import { endOf, statusOf, useScene } from './scene.ts';
 import { wander } from './wander.ts';
 
 // What Restate's own tables say of a run, in the port's form: it must be whole enough for another engine.
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await openScene();
-}, 300_000);
-afterAll(() => scene.stop());
+const scene = useScene();
 
 const start = { runId: "it's a run", version: '1' };
 const { runId } = start;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
 import type { RestateOptions } from '../../../src/engines/restate/options.ts';
 import { restate } from '../../../src/engines/restate/restate.ts';
@@ -46,6 +47,29 @@ export async function openScene(): Promise<Scene> {
     await server.stop();
   };
   return { server, sdk, engineOf, stop };
+}
+
+/** A scene for the tests of a file, from before the first until after the last. */
+export function useScene(): Scene {
+  const held: { scene?: Scene } = {};
+  const scene = (): Scene => {
+    if (held.scene === undefined) throw new Error('The scene is not open yet');
+    return held.scene;
+  };
+  beforeAll(async () => {
+    held.scene = await openScene();
+  }, 300_000);
+  afterAll(() => held.scene?.stop());
+  return {
+    get server() {
+      return scene().server;
+    },
+    get sdk() {
+      return scene().sdk;
+    },
+    engineOf: (wanted) => scene().engineOf(wanted),
+    stop: () => scene().stop(),
+  };
 }
 
 /** Asks until the run is so. */

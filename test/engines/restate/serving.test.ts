@@ -1,20 +1,15 @@
 import { createServer as createPlainServer } from 'node:http';
 import { createServer } from 'node:http2';
 import type { Http2Server } from 'node:http2';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { RequestHandler } from '../../../src/engines/restate/index.ts';
 import type { DurableProgram } from '../../../src/runtime/durable.ts';
-import { endOf, openScene, statusOf } from './scene.ts';
-import type { Scene } from './scene.ts';
+import { endOf, statusOf, useScene } from './scene.ts';
 import { freePort } from './server.ts';
 
 // How a worker is reached, and by whom.
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await openScene();
-}, 300_000);
-afterAll(() => scene.stop());
+const scene = useScene();
 
 const start = { runId: 'r', version: '1' };
 const program: DurableProgram = async (durable) => (await durable.waitFor('go')).type;

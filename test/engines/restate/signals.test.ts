@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { deaf } from '../../../src/runtime/durable.ts';
 import type { Effect } from '../../../src/runtime/durable.ts';
-import { endOf, invocationOf, openScene, statusOf } from './scene.ts';
-import type { Scene } from './scene.ts';
+import { endOf, invocationOf, statusOf, useScene } from './scene.ts';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await openScene();
-}, 300_000);
-afterAll(() => scene.stop());
+const scene = useScene();
 
 const start = { runId: 'r', version: '1' };
 

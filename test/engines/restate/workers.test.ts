@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createAgent } from '../../../src/index.ts';
 import { restate } from '../../../src/engines/restate/index.ts';
 import type { DurableProgram } from '../../../src/runtime/durable.ts';
 import { scriptedModel } from '../../../src/testing/scripted-model.ts';
-import { endOf, openScene, statusOf } from './scene.ts';
-import type { Scene, Wanted } from './scene.ts';
+import { endOf, statusOf, useScene } from './scene.ts';
+import type { Wanted } from './scene.ts';
 import { freePort, startRestate } from './server.ts';
 
 // Workers that come, go and move, and servers that are not there yet.
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await openScene();
-}, 300_000);
-afterAll(() => scene.stop());
+const scene = useScene();
 
 const start = { runId: 'r', version: '1' };
 const program: DurableProgram = async (durable) => {
