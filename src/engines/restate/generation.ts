@@ -50,14 +50,14 @@ export interface Generation {
   catchingUp: Promise<void> | undefined;
   /** Restate has told somebody here that the run is cancelled. What he waited for by itself will tell it for ever. */
   wasCancelled: boolean;
+  /** Then the desk is asked why. Until it answers, no step begins. */
+  why: Promise<void> | undefined;
   /** The desk has told it in this process, and Restate not yet. No step begins any more. */
   cancelledHere: string | undefined;
   /** Another attempt has begun it: whether it was cancelled since is asked before the first step of this one. */
   mustAsk: boolean;
   /** The desk is asked. */
   asking: Promise<void> | undefined;
-  /** Then the desk is asked why. Until it answers, no step begins. */
-  why: Promise<void> | undefined;
   readonly waits: Set<OpenWait>;
   next: number;
   /** Notes to the desk so far. */

@@ -80,7 +80,7 @@ function askJournal(generation: Generation): RestatePromise<Item> | undefined {
     isDeaf &&= waiter?.isDeaf === true;
   }
   generation.isDeaf = isDeaf;
-  // To wait for one alone costs half as much.
+  // To wait for one alone costs the SDK less.
   if (mail?.promise !== undefined && !isDeaf) promises.push(mail.promise);
   const [first] = promises;
   if (first === undefined) return undefined;
