@@ -12,6 +12,7 @@ import { lookAtMessages } from '../model/check-messages.ts';
 import { partsOf } from '../model/message.ts';
 import type { AssistantPart, Message, ToolResultPart, UserPart } from '../model/message.ts';
 import { showName } from '../model/show-value.ts';
+import { toToolName } from '../model/tool-name.ts';
 import { claimResults } from './claim-results.ts';
 import type { Claim, Slot, Turn } from './claim-results.ts';
 import { badCallText, badResult, looseResult, missingOpening, unknownOutcome } from './repair-texts.ts';
@@ -98,18 +99,22 @@ function repairCalls(work: Work, index: number, message: Message & { readonly ro
       );
       return { type: 'text', text: badCallText(call) };
     }
-    say(
-      work,
-      index,
-      `${nameSlot(slot)} had the "callId" of another call of the same answer and is now ${showName(callId)}`,
-    );
-    return { ...call, callId };
+    const name = toToolName(call.name);
+    if (name !== call.name)
+      say(work, index, `${nameSlot(slot)} had a name that providers refuse and is now of ${showName(name)}`);
+    if (callId !== call.callId)
+      say(
+        work,
+        index,
+        `${nameSlot(slot)} had the "callId" of another call of the same answer and is now ${showName(callId)}`,
+      );
+    return { ...call, callId, name };
   });
   return { role: 'assistant', content };
 }
 
 function isChanged({ call, callId, hasBadArguments }: Slot): boolean {
-  return hasBadArguments || callId !== call.callId;
+  return hasBadArguments || callId !== call.callId || toToolName(call.name) !== call.name;
 }
 
 /** Adds the results in the order in which they came. A message of which nothing is changed stays the same object. */
@@ -135,8 +140,8 @@ function addResults(work: Work, index: number, { claims }: Turn): void {
 }
 
 function repairResult(work: Work, { slot, result, at }: Claim): ToolResultPart {
-  const { name } = slot.call;
-  if (result.name !== name) {
+  const name = toToolName(slot.call.name);
+  if (result.name !== slot.call.name) {
     say(
       work,
       at,
@@ -159,7 +164,7 @@ function addUnknown(work: Work, index: number, { slots }: Turn): void {
   const content = open.map(({ call, callId }): ToolResultPart => ({
     type: 'tool-result',
     callId,
-    name: call.name,
+    name: toToolName(call.name),
     content: unknownOutcome,
     isError: true,
   }));

@@ -3,6 +3,7 @@ import { nearestNames } from '../base/nearest.ts';
 import { configError } from '../errors/config-error.ts';
 import type { RerailError } from '../errors/rerail-error.ts';
 import { showName, showValue } from './show-value.ts';
+import { isToolName } from './tool-name.ts';
 
 /** Throws a `ConfigError` for the first field of a tool's definition that makes no sense. The schemas are looked at elsewhere. */
 export function checkToolFields(definition: unknown): void {
@@ -12,7 +13,7 @@ export function checkToolFields(definition: unknown): void {
     );
   }
   const { name } = definition;
-  if (typeof name !== 'string' || !legalName.test(name)) {
+  if (typeof name !== 'string' || !isToolName(name)) {
     throw configError(
       `Cannot define a tool: "name" must be 1 to 64 letters, digits, "_" or "-", got ${showValue(name)}`,
     );
@@ -29,9 +30,6 @@ export function checkToolFields(definition: unknown): void {
     throw badField(name, { field, expected: `${expected}${advice}`, value });
   }
 }
-
-/** What every provider takes for a name; some take more. */
-const legalName = /^[A-Za-z0-9_-]{1,64}$/;
 
 interface Rule {
   readonly isLegal: (value: unknown) => boolean;

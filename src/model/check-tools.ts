@@ -1,5 +1,6 @@
 import { isRecord } from '../base/json.ts';
 import { showName, showValue } from './show-value.ts';
+import { isToolName } from './tool-name.ts';
 
 /** What is wrong with the tools, the choice among them and the schema of the answer. */
 export function findToolProblems({
@@ -28,8 +29,6 @@ export function findToolProblems({
 const none: readonly never[] = [];
 const toolForm = '{ name, description, parameters }';
 
-/** What every provider takes for a name; some take more. */
-const legalName = /^[A-Za-z0-9_-]{1,64}$/;
 const nameRule = 'must be 1 to 64 letters, digits, "_" or "-"';
 
 function placeOf(tool: unknown, index: number): string {
@@ -43,7 +42,7 @@ function findToolProblem(tool: unknown, names: Set<string>): string | undefined 
   if (isRecord(tool['function']))
     return `is in the form of OpenAI: write ${toolForm} without "function" around it`;
   if (typeof name !== 'string') return `must have a "name" that is a text, got ${showValue(name)}`;
-  if (!legalName.test(name)) return `has a bad name: it ${nameRule}`;
+  if (!isToolName(name)) return `has a bad name: it ${nameRule}`;
   if (names.has(name)) return 'is there twice: every tool needs its own name';
   names.add(name);
   if (description !== undefined && typeof description !== 'string') {
@@ -85,7 +84,7 @@ function findOutputProblem(output: unknown): string | undefined {
   if (output === undefined) return undefined;
   if (!isRecord(output)) return `"output" must be { name, schema }, got ${showValue(output)}`;
   const { name, schema } = output;
-  if (typeof name !== 'string' || !legalName.test(name))
+  if (typeof name !== 'string' || !isToolName(name))
     return `"output.name" ${nameRule}, got ${showValue(name)}`;
   if (!isRecord(schema)) return `"output.schema" must be a JSON Schema, got ${showValue(schema)}`;
   return isLibrarySchema(schema) ? `"output.schema" ${libraryRule}` : undefined;

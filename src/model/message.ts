@@ -49,7 +49,10 @@ export interface ReasoningPart {
 /** A tool that the model wants called. Its arguments are the model's own text: whoever runs it parses it first. */
 export interface ToolCallPart {
   readonly type: 'tool-call';
+  /** Distinct within a run. */
   readonly callId: string;
+  /** The id that the provider gave, where it was empty, in use already or unreadable and `callId` is one of ours. */
+  readonly providerCallId?: string;
   readonly name: string;
   /** As the model wrote it, byte for byte. JSON by intention only: see `parseToolArguments`. */
   readonly argumentsText: string;

@@ -1,27 +1,48 @@
-import type { ToolCallPart } from '../model/message.ts';
+import type { Message, ToolCallPart } from '../model/message.ts';
+
+/** Longer ids, and ids that a line of a log cannot show, are replaced by one of ours. */
+const plainId = /^[\u0021-\u007e]{1,200}$/;
 
 /**
- * Gives a call whose id another call of the same answer has an id of its own: `call_1`, `call_1-2`. Some servers number badly,
- * and of two results with one id nobody knows whose they are. The same list where there is nothing to do.
+ * Gives every call an id that no other call of the run has: the provider's where it is new, else one of ours (`call_1-2`) while
+ * `aliasOf` keeps the provider's. Some servers leave ids empty, repeat them, or count from the start in every answer. `taken`
+ * holds the ids of the run so far and is added to. The same list where there is nothing to do.
  */
-export function distinctCallIds(calls: readonly ToolCallPart[]): readonly ToolCallPart[] {
-  if (calls.length < 2) return calls;
-  const taken = new Set(calls.map(({ callId }) => callId));
-  if (taken.size === calls.length) return calls;
-  const seen = new Set<string>();
-  const counts = new Map<string, number>();
-  return calls.map((call) => {
+export function distinctCallIds(calls: readonly ToolCallPart[], taken: Set<string>): readonly ToolCallPart[] {
+  const own = new Set(calls.map(({ callId }) => callId));
+  let isChanged = false;
+  const distinct = calls.map((call) => {
     const { callId } = call;
-    if (!seen.has(callId)) {
-      seen.add(callId);
+    if (plainId.test(callId) && !taken.has(callId)) {
+      taken.add(callId);
       return call;
     }
-    let count = counts.get(callId) ?? 1;
-    do count += 1;
-    while (taken.has(`${callId}-${count}`));
-    counts.set(callId, count);
-    const own = `${callId}-${count}`;
-    taken.add(own);
-    return { ...call, callId: own };
+    isChanged = true;
+    const made = makeId(plainId.test(callId) ? callId : 'call', (id) => taken.has(id) || own.has(id));
+    taken.add(made);
+    return { ...call, callId: made };
   });
+  return isChanged ? distinct : calls;
+}
+
+const maxAliasCharacters = 200;
+
+/** The id that the provider gave, as it is kept beside one of ours. */
+export function aliasOf({ callId }: ToolCallPart): string {
+  return callId.slice(0, maxAliasCharacters);
+}
+
+/** The ids of all calls in a conversation, added to those that are known. */
+export function addCallIds(taken: Set<string>, messages: readonly Message[]): void {
+  for (const { role, content } of messages) {
+    if (role !== 'assistant' || typeof content === 'string') continue;
+    for (const part of content) if (part.type === 'tool-call') taken.add(part.callId);
+  }
+}
+
+function makeId(base: string, isTaken: (id: string) => boolean): string {
+  let count = 2;
+  // Bounded: each round meets an id that is taken.
+  while (isTaken(`${base}-${count}`)) count += 1;
+  return `${base}-${count}`;
 }

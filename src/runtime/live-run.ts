@@ -22,6 +22,8 @@ export interface LiveRun {
   state: RunState | undefined;
   /** The call of a model that is under way, kept between its attempts so that a broken answer can be continued. */
   turn: ModelTurn | undefined;
+  /** The ids of its calls so far, as far as this process has seen them; made with the first call. */
+  callIds: Set<string> | undefined;
   /** What hooks made of the inputs of this turn's calls, by their place. */
   inputs: Map<number, Json> | undefined;
   /** Tokens of this turn's intents that were used: each is good once. */
@@ -86,6 +88,7 @@ export function createLiveRun(runId: string, maxConcurrentTools: number): LiveRu
     moments: new Map(),
     state: undefined,
     turn: undefined,
+    callIds: undefined,
     inputs: undefined,
     changes: undefined,
     session: undefined,

@@ -18,6 +18,7 @@ import { publish } from './live-run.ts';
 import type { LiveRun } from './live-run.ts';
 import { countAttempt } from './family.ts';
 import { overspentBy } from './family-budget.ts';
+import { addCallIds } from './distinct-call-ids.ts';
 import { createModelTurn } from './model-turn.ts';
 import { prepareCalls } from './prepare-calls.ts';
 import { writeAsRead } from './repair-answer.ts';
@@ -186,7 +187,17 @@ function prepare(
     withdrawn: withdrawnReasons(state),
     maxCallsPerTurn: limits.maxCallsPerTurn,
     callsLeft: Math.max(0, limits.maxToolCalls - state.toolCalls),
+    // The calls of a flow or a plan have ids of its own, by which it knows them again.
+    ...(state.config.isConducted === true ? {} : { takenIds: takenIds(live, state) }),
   });
+}
+
+/** The ids of the run's calls: those in the conversation, and those that this process has seen before it was made shorter. */
+function takenIds(live: LiveRun, { history }: RunState): Set<string> {
+  live.callIds ??= new Set();
+  addCallIds(live.callIds, history.settled);
+  addCallIds(live.callIds, history.recent);
+  return live.callIds;
 }
 
 const nothingWithdrawn: ReadonlyMap<string, string> = new Map();

@@ -7,6 +7,7 @@ import type { Json } from '../base/json.ts';
 import type { ToolCallPart } from '../model/message.ts';
 import type { InputCheck, Permission, Tool } from '../model/tool.ts';
 import { parseToolArguments } from '../model/tool-arguments.ts';
+import { toToolName } from '../model/tool-name.ts';
 import { distinctCallIds } from './distinct-call-ids.ts';
 import {
   describeUnreadable,
@@ -36,6 +37,8 @@ export interface PrepareOptions {
   readonly maxCallsPerTurn: number;
   /** What the run may still call. */
   readonly callsLeft: number;
+  /** The ids of the run's calls so far; those of these calls are added. */
+  readonly takenIds?: Set<string>;
 }
 
 /** The longest text of arguments that is looked at, in characters. */
@@ -43,14 +46,14 @@ const maxArgumentsCharacters = 1_000_000;
 
 /**
  * Looks at the calls of one answer before anything runs: are the tools there, can the arguments be read, do they fit, may they
- * run. Synchronous unless a schema is not. Two calls of one id are told apart by `distinctCallIds`.
+ * run. Synchronous unless a schema is not. Every call has an id of its own: see `distinctCallIds`.
  */
 export function prepareCalls(
   calls: readonly ToolCallPart[],
   options: PrepareOptions,
 ): readonly PreparedCall[] | Promise<readonly PreparedCall[]> {
-  const distinct = distinctCallIds(calls);
-  const { maxCallsPerTurn } = options;
+  const { maxCallsPerTurn, takenIds = new Set() } = options;
+  const distinct = distinctCallIds(calls, takenIds);
   const looked = distinct.length > maxCallsPerTurn ? distinct.slice(0, maxCallsPerTurn) : distinct;
   const rest = distinct.length > maxCallsPerTurn ? distinct.slice(maxCallsPerTurn) : none;
   const prepared: (PreparedCall | Promise<PreparedCall>)[] = [];
@@ -62,7 +65,7 @@ export function prepareCalls(
   }
   const bound = (ready: readonly PreparedCall[]): readonly PreparedCall[] => [
     ...boundCalls(ready, options.callsLeft),
-    ...refuseSurplus(rest, `one answer may call at most ${maxCallsPerTurn} tools`),
+    ...refuseSurplus(rest.map(named), `one answer may call at most ${maxCallsPerTurn} tools`),
   ];
   if (isAsync) return Promise.all(prepared.map((one) => Promise.resolve(one))).then(bound);
   const ready = prepared as readonly PreparedCall[]; // None of them is a promise.
@@ -70,6 +73,11 @@ export function prepareCalls(
 }
 
 const none: readonly ToolCallPart[] = [];
+
+/** By a name that every provider takes: the one that the model wrote may be anything. */
+function named({ callId, name }: ToolCallPart): { readonly callId: string; readonly name: string } {
+  return { callId, name: toToolName(name) };
+}
 
 /** Only calls that would run use up what is left. */
 function boundCalls(prepared: readonly PreparedCall[], callsLeft: number): readonly PreparedCall[] {
@@ -89,7 +97,7 @@ function prepareCall(call: ToolCallPart, options: PrepareOptions): PreparedCall 
   const { name, argumentsText } = call;
   const { registry, withdrawn } = options;
   const tool = registry.get(name);
-  if (tool === undefined) return refuseUnknown(call, registry);
+  if (tool === undefined) return refuseUnknown(named(call), registry, name);
   const why = withdrawn.get(name);
   if (why !== undefined) return refuseWithdrawn(call, why);
   if (argumentsText.length > maxArgumentsCharacters) return refuseTooLong(call, maxArgumentsCharacters);

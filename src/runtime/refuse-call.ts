@@ -12,9 +12,13 @@ interface Refusable {
   readonly name: string;
 }
 
-/** A call of a tool that is not there. */
-export function refuseUnknown(call: Refusable, { findUnknown, names }: ToolRegistry): PreparedCall {
-  const failure = findUnknown(call.name);
+/** A call of a tool that is not there; `written` is its name as the model wrote it. */
+export function refuseUnknown(
+  call: Refusable,
+  { findUnknown, names }: ToolRegistry,
+  written: string,
+): PreparedCall {
+  const failure = findUnknown(written);
   const advice = names.length === 0 ? 'Answer without tools.' : 'Call one of them by its exact name.';
   return refuse(call, { failure, words: `${failure.message} ${notRun} ${advice}` });
 }

@@ -2,6 +2,7 @@ import type { PreparedCall } from '../agent/tool-call.ts';
 import type { AssistantPart, ToolCallPart } from '../model/message.ts';
 import type { PartialResult } from '../model/model.ts';
 import { parseToolArguments } from '../model/tool-arguments.ts';
+import { aliasOf } from './distinct-call-ids.ts';
 import { repairArguments } from './repair-arguments.ts';
 import type { ToolRegistry } from './tool-registry.ts';
 
@@ -23,8 +24,8 @@ function isReadable({ name, argumentsText }: ToolCallPart, registry: ToolRegistr
 }
 
 /**
- * The answer as it was read: providers refuse a conversation in which arguments are not JSON, or in which two calls of one
- * answer have the same id.
+ * The answer as it was read: providers refuse a conversation in which arguments are not JSON, in which two calls of one
+ * answer have the same id, or in which a tool has a name that no tool can have.
  */
 export function writeAsRead<Result extends PartialResult>(
   result: Result,
@@ -32,11 +33,13 @@ export function writeAsRead<Result extends PartialResult>(
 ): Result {
   let written: Map<AssistantPart, ToolCallPart> | undefined;
   result.toolCalls.forEach((call, index) => {
-    const callId = prepared[index]?.callId ?? call.callId;
+    const { callId, name } = prepared[index] ?? call;
     const argumentsText = isWritten(prepared[index]) ? call.argumentsText : asJsonText(call.argumentsText);
-    if (callId === call.callId && argumentsText === call.argumentsText) return;
+    const isSame = callId === call.callId && name === call.name;
+    if (isSame && argumentsText === call.argumentsText) return;
     written ??= new Map();
-    written.set(call, { ...call, callId, argumentsText });
+    const alias = callId === call.callId ? {} : { providerCallId: aliasOf(call) };
+    written.set(call, { ...call, callId, name, argumentsText, ...alias });
   });
   if (written === undefined) return result;
   const swap = written;

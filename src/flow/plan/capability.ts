@@ -5,6 +5,7 @@ import type { RerailError } from '../../errors/rerail-error.ts';
 import { readSchema } from '../../model/schema.ts';
 import { showName, showValue } from '../../model/show-value.ts';
 import type { Schema } from '../../model/tool.ts';
+import { isToolName } from '../../model/tool-name.ts';
 import { resolveRetryPolicy } from '../../resilience/retry-policy.ts';
 import type { RetryOption } from '../../resilience/retry-policy.ts';
 import type { Capability, CapabilityOptions, NoValues, Values } from './plan-types.ts';
@@ -45,8 +46,6 @@ export function readValueSchema(schema: Schema, what: string): ReturnType<typeof
   return readSchema(schema, what, { parameters: {} });
 }
 
-/** What every provider takes for a name: a capability is called like a tool. */
-const legalName = /^[A-Za-z0-9_-]{1,64}$/;
 /** Begins with a letter, so that it can be a member of any object. */
 const legalValueName = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 const maxValues = 100;
@@ -57,7 +56,7 @@ function checkOptions(options: unknown): void {
     throw configError(`Cannot define a capability: expected ${form}, got ${showValue(options)}`);
   }
   const { name, requires, provides, retryPolicy } = options;
-  if (typeof name !== 'string' || !legalName.test(name)) {
+  if (typeof name !== 'string' || !isToolName(name)) {
     const rule = '"name" must be 1 to 64 letters, digits, "_" or "-"';
     throw configError(`Cannot define a capability: ${rule}, got ${showValue(name)}`);
   }

@@ -10,6 +10,7 @@ import type {
   ToolResultPart,
   UserPart,
 } from '../../model/message.ts';
+import { toToolName } from '../../model/tool-name.ts';
 import { toolInput } from '../protocols/tool-input.ts';
 import { dialectOf, joinOptions } from './dialects.ts';
 import type { PackageOptions } from './dialects.ts';
@@ -103,7 +104,7 @@ function toAssistantPart(part: AssistantPart, target: Target): readonly AiSdkRec
         {
           type: 'tool-call',
           toolCallId: part.callId,
-          toolName: part.name,
+          toolName: toToolName(part.name),
           input: toolInput(part.argumentsText),
           ...options([signed]),
         },
@@ -117,7 +118,7 @@ function toToolResult(part: ToolResultPart, target: Target): AiSdkRecord {
   return {
     type: 'tool-result',
     toolCallId: part.callId,
-    toolName: part.name,
+    toolName: toToolName(part.name),
     output: toOutput(part, target),
     ...options([part.cache === true ? cacheOf(target) : undefined]),
   };

@@ -54,7 +54,12 @@ export const mistral: OpenAICompatibleProvider = hosted({
   url: 'https://api.mistral.ai/v1',
   variable: 'MISTRAL_API_KEY',
   // Usage comes with the last event unasked.
-  dialect: { seedField: 'random_seed', streamOptions: false, continuation: 'prefix' },
+  dialect: {
+    seedField: 'random_seed',
+    streamOptions: false,
+    continuation: 'prefix',
+    callIds: 'mistral',
+  },
 });
 
 /** DeepSeek. Key: `DEEPSEEK_API_KEY`. Below `https://api.deepseek.com/beta` it also continues a broken answer. */

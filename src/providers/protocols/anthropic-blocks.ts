@@ -3,6 +3,8 @@ import { isRecord } from '../../base/json.ts';
 import type { Signature } from '../../model/message.ts';
 import type { StreamPart } from '../../model/stream-part.ts';
 import { jsonText } from './json-text.ts';
+import { createCallIds } from './made-call-ids.ts';
+import type { CallIds } from './made-call-ids.ts';
 
 /**
  * The blocks of one message while they arrive. Invariants:
@@ -15,8 +17,7 @@ import { jsonText } from './json-text.ts';
 export interface Blocks {
   readonly byIndex: Map<number, Block>;
   readonly inOrder: Block[];
-  /** Of all calls so far: there may be very many. */
-  readonly callIds: Set<string>;
+  readonly makeCallId: CallIds;
   /** Position of the first block that is still open. */
   speaking: number;
   /** Calls whose block was closed and that may yet turn out to be cut. */
@@ -51,7 +52,7 @@ type Block =
   | (Place & { readonly type: 'ignored' });
 
 export function createBlocks(): Blocks {
-  return { byIndex: new Map(), inOrder: [], callIds: new Set(), speaking: 0, awaiting: [] };
+  return { byIndex: new Map(), inOrder: [], makeCallId: createCallIds(), speaking: 0, awaiting: [] };
 }
 
 /** `content_block_start`. These return what is wrong with the event, if anything is. */
@@ -63,7 +64,6 @@ export function startBlock(blocks: Blocks, event: Fields, output: Output): strin
   if (blocks.byIndex.has(Number(index))) return `Content block ${Number(index)} starts twice`;
   releaseCalls(blocks, output);
   const block = openBlock(content, blocks);
-  if (typeof block === 'string') return block;
   blocks.byIndex.set(Number(index), block);
   blocks.inOrder.push(block);
   emitAll(blocks, { block, output }, firstParts(block, content));
@@ -145,7 +145,7 @@ function advance(blocks: Blocks, output: Output): void {
   }
 }
 
-function openBlock(content: Fields, { inOrder, callIds }: Blocks): Block | string {
+function openBlock(content: Fields, { inOrder, makeCallId }: Blocks): Block {
   const place: Place = { position: inOrder.length, held: [], isStopped: false };
   switch (content['type']) {
     case 'text':
@@ -155,10 +155,7 @@ function openBlock(content: Fields, { inOrder, callIds }: Blocks): Block | strin
     case 'redacted_thinking':
       return { ...place, type: 'redacted', data: textOrNone(content['data']) };
     case 'tool_use': {
-      const callId = content['id'];
-      if (typeof callId !== 'string' || callId === '') return 'A tool call has no id';
-      if (callIds.has(callId)) return `Two tool calls have the id ${callId}`;
-      callIds.add(callId);
+      const callId = makeCallId(content['id']);
       return { ...place, type: 'call', callId, input: content['input'], hasDeltas: false };
     }
     default:

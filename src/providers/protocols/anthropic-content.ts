@@ -10,25 +10,26 @@ import type {
   ToolResultPart,
   UserPart,
 } from '../../model/message.ts';
+import { toToolName } from '../../model/tool-name.ts';
 import { createCacheMarks } from './anthropic-cache.ts';
 import type { CacheControl } from './anthropic-cache.ts';
-import { createCallIds } from './anthropic-call-ids.ts';
-import type { CallIds } from './anthropic-call-ids.ts';
 import type { Turn } from './conversation.ts';
 import { toolInput } from './tool-input.ts';
+import { callIdForms, createWireCallIds } from './wire-call-ids.ts';
+import type { WireCallIds } from './wire-call-ids.ts';
 
 /** One block of content on the wire. */
 export type Block = Readonly<Record<string, unknown>>;
 
 /** What the blocks of one request share. */
 export interface BlockContext {
-  readonly callIds: CallIds;
+  readonly callIds: WireCallIds;
   readonly cacheControl: (part: UserPart | ToolResultPart) => CacheControl;
 }
 
 /** Begins a request. Its blocks must be made in the order of the history. */
 export function createBlockContext(messages: readonly Message[]): BlockContext {
-  return { callIds: createCallIds(), cacheControl: createCacheMarks(messages) };
+  return { callIds: createWireCallIds(callIdForms.anthropic), cacheControl: createCacheMarks(messages) };
 }
 
 /** The system's words: plain text where one text is all there is, blocks where marks or several texts ask for them. */
@@ -64,7 +65,8 @@ function assistantBlocks(part: AssistantPart, { callIds }: BlockContext): readon
     }
     case 'tool-call': {
       const { callId, name, argumentsText } = part;
-      return [{ type: 'tool_use', id: callIds.forCall(callId), name, input: toolInput(argumentsText) }];
+      const id = callIds.forCall(callId);
+      return [{ type: 'tool_use', id, name: toToolName(name), input: toolInput(argumentsText) }];
     }
     default:
       return unreachable(part);

@@ -149,6 +149,28 @@ describe('anthropicMessages.stream(): what is not an answer', () => {
   });
 });
 
+describe('anthropicMessages.stream(): ids of calls', () => {
+  it('keeps two calls of one id apart, and gives one to a call without', () => {
+    const events = [
+      start,
+      ...called(0, '{"q":1}'),
+      openCall(1, 'toolu_0'),
+      json(1, '{"q":2}'),
+      close(1),
+      open(2, { type: 'tool_use', name: 'search' }),
+      json(2, '{"q":3}'),
+      close(2),
+      ending('tool_use'),
+      stop,
+    ];
+    expect(callsOf(events)).toEqual([
+      ['toolu_0', 'search', '{"q":1}'],
+      ['call_1', 'search', '{"q":2}'],
+      ['call_2', 'search', '{"q":3}'],
+    ]);
+  });
+});
+
 describe('anthropicMessages.stream(): what the protocol does not allow', () => {
   it.each<[string, readonly Event[], RegExp]>([
     ['no JSON', [start, '{"type":'], /not JSON/],
@@ -171,8 +193,6 @@ describe('anthropicMessages.stream(): what the protocol does not allow', () => {
     ],
     ['a block without content', [start, { type: 'content_block_start', index: 0 }], /without its content/],
     ['a block that closes twice', [start, ...said('a'), close(0)], /not open/],
-    ['a call without an id', [start, open(0, { type: 'tool_use', name: 'search' })], /no id/],
-    ['two calls of one id', [start, ...called(0, '{}'), openCall(1, 'toolu_0')], /Two tool calls/],
   ])('%s is a problem', (_name, events, reason) => {
     const { problem } = decode(events);
     expect(problem).toMatchObject({ type: 'malformed', reason: expect.stringMatching(reason) as string });

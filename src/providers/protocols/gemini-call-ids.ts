@@ -21,7 +21,7 @@ export function createGeminiCallIds(): GeminiCallIds {
 
 /** Whether the id is one of ours. Gemini did not give it, so it is not sent back: without one, order and name decide. */
 export function isMadeCallId(callId: string): boolean {
-  return /^call_(?:.*_)?\d+$/s.test(callId);
+  return /^call_(?:.*_)?\d+(?:-\d+)?$/s.test(callId);
 }
 
 function madeCallId(position: number, responseId: string | undefined): string {

@@ -10,6 +10,7 @@ import type {
   ToolResultPart,
   UserPart,
 } from '../../model/message.ts';
+import { toToolName } from '../../model/tool-name.ts';
 import type { Turn } from './conversation.ts';
 import { isMadeCallId } from './gemini-call-ids.ts';
 import type { GeminiDialect } from './gemini-dialect.ts';
@@ -87,20 +88,28 @@ function ownSignature(signature: Signature | undefined): string | undefined {
 }
 
 function callPart({ callId, name, argumentsText }: ToolCallPart, dialect: GeminiDialect): Fields {
-  return { functionCall: { ...wireId(callId, dialect), name, args: toolInput(argumentsText) } };
+  return {
+    functionCall: { ...wireId(callId, dialect), name: wireName(name), args: toolInput(argumentsText) },
+  };
 }
 
 function functionResponse(part: ToolResultPart, dialect: GeminiDialect): Fields {
   const { callId, name } = part;
   const text = typeof part.content === 'string' ? part.content : textOf(part.content);
   const response = part.isError === true ? { error: text } : { result: text };
-  return { functionResponse: { ...wireId(callId, dialect), name, response } };
+  return { functionResponse: { ...wireId(callId, dialect), name: wireName(name), response } };
 }
 
 function resultImages({ name, content: parts }: ToolResultPart): readonly Fields[] {
   if (typeof parts === 'string') return [];
   const images = parts.filter((part) => part.type === 'image').map(mediaPart);
-  return images.length === 0 ? [] : [{ text: `From the result of the tool "${name}":` }, ...images];
+  return images.length === 0 ? [] : [{ text: `From the result of the tool "${wireName(name)}":` }, ...images];
+}
+
+/** Gemini wants a letter or an underscore first. */
+function wireName(name: string): string {
+  const legal = toToolName(name);
+  return /^[A-Za-z_]/.test(legal) ? legal : toToolName(`_${legal}`);
 }
 
 function wireId(callId: string, { sendsCallIds }: GeminiDialect): Fields {

@@ -1,8 +1,8 @@
 import { isRecord } from '../../base/json.ts';
 import type { StreamPart } from '../../model/stream-part.ts';
 import { wireText } from './decode-json.ts';
-import { createCallIds } from './openai-call-ids.ts';
-import type { CallIds } from './openai-call-ids.ts';
+import { createCallIds } from './made-call-ids.ts';
+import type { CallIds } from './made-call-ids.ts';
 import type { Fields } from './openai-problem.ts';
 
 /** The tool calls of one response while they arrive. */

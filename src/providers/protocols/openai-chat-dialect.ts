@@ -29,6 +29,8 @@ export interface OpenaiChatDialect {
   readonly textParts?: boolean;
   /** `true` turns `cache` on text parts into `cache_control`, as OpenRouter takes it. */
   readonly cacheControl?: boolean;
+  /** `mistral`: ids of calls are nine letters and digits. Default: as OpenAI takes them. */
+  readonly callIds?: 'mistral';
   /** `true` sends `cacheKey` as `prompt_cache_key`, as OpenAI takes it. */
   readonly promptCacheKey?: boolean;
 }

@@ -10,27 +10,34 @@ import type {
   UserPart,
 } from '../../model/message.ts';
 import type { ModelRequest } from '../../model/request.ts';
+import { toToolName } from '../../model/tool-name.ts';
 import type { OpenaiChatDialect } from './openai-chat-dialect.ts';
 import { fileName, mediaUrl, toolResultImages, toolResultText } from './openai-media.ts';
+import { callIdForms, createWireCallIds } from './wire-call-ids.ts';
+import type { WireCallIds } from './wire-call-ids.ts';
 
 type WireMessage = Readonly<Record<string, unknown>>;
 
 /** The conversation in the words of Chat Completions. */
 export function toChatMessages(request: ModelRequest, dialect: OpenaiChatDialect): readonly WireMessage[] {
   const messages: WireMessage[] = [];
+  const writing: Writing = {
+    dialect,
+    callIds: createWireCallIds(callIdForms[dialect.callIds ?? 'openai-chat']),
+  };
   let images: WireMessage[] = [];
   for (const message of request.messages) {
     if (message.role === 'tool') {
       for (const part of message.content) {
-        messages.push(toToolMessage(part, dialect));
-        if (typeof part.content !== 'string') images.push(...toImageParts(part));
+        messages.push(toToolMessage(part, writing));
+        if (typeof part.content !== 'string') images.push(...toImageParts(part, writing.callIds));
       }
       continue;
     }
     // Every call must be answered before anything else is said, so images wait for the last of the results.
     if (images.length > 0) messages.push({ role: 'user', content: images });
     images = [];
-    const wire = toMessage(message, dialect);
+    const wire = toMessage(message, writing);
     if (wire !== undefined) messages.push(wire);
   }
   if (images.length > 0) messages.push({ role: 'user', content: images });
@@ -39,11 +46,18 @@ export function toChatMessages(request: ModelRequest, dialect: OpenaiChatDialect
   return messages;
 }
 
+/** What the messages of one request share. */
+interface Writing {
+  readonly dialect: OpenaiChatDialect;
+  readonly callIds: WireCallIds;
+}
+
 /** A plain string goes as it is: all of a conversation is written anew for each call, so this stands on its way. */
 function toMessage(
   { role, content }: Exclude<Message, { role: 'tool' }>,
-  dialect: OpenaiChatDialect,
+  writing: Writing,
 ): WireMessage | undefined {
+  const { dialect } = writing;
   const isPlain = typeof content === 'string';
   switch (role) {
     case 'system': {
@@ -53,7 +67,7 @@ function toMessage(
     case 'user':
       return { role, content: isPlain ? content : toUserContent(content, dialect) };
     case 'assistant':
-      return isPlain ? { role, content } : toAssistantMessage(content, dialect);
+      return isPlain ? { role, content } : toAssistantMessage(content, writing);
     default:
       return unreachable(role);
   }
@@ -103,13 +117,13 @@ function toImagePart(part: ImagePart): WireMessage {
 /** Texts are joined as they stand, for together they are what the model wrote. */
 function toAssistantMessage(
   parts: readonly AssistantPart[],
-  dialect: OpenaiChatDialect,
+  { dialect, callIds }: Writing,
 ): WireMessage | undefined {
   const texts: TextPart[] = [];
   const calls: object[] = [];
   for (const part of parts) {
     if (part.type === 'text') texts.push(part);
-    if (part.type === 'tool-call') calls.push(toToolCall(part));
+    if (part.type === 'tool-call') calls.push(toToolCall(part, callIds));
   }
   const reasoning = dialect.reasoningBack === undefined ? '' : ownReasoning(parts);
   // A turn of which nothing may be sent back (reasoning alone) would be refused as an empty message.
@@ -132,15 +146,20 @@ function ownReasoning(parts: readonly AssistantPart[]): string {
 }
 
 /** Arguments go back as they came; but servers parse them, and no text at all is not JSON. */
-function toToolCall({ callId, name, argumentsText }: ToolCallPart): object {
+function toToolCall({ callId, name, argumentsText }: ToolCallPart, callIds: WireCallIds): object {
   const text = argumentsText.trim() === '' ? '{}' : argumentsText;
-  return { id: callId, type: 'function', function: { name, arguments: text } };
+  return {
+    id: callIds.forCall(callId),
+    type: 'function',
+    function: { name: toToolName(name), arguments: text },
+  };
 }
 
-function toToolMessage(part: ToolResultPart, dialect: OpenaiChatDialect): WireMessage {
+function toToolMessage(part: ToolResultPart, { dialect, callIds }: Writing): WireMessage {
   const text = toolResultText(part);
+  const tool_call_id = callIds.forResult(part.callId);
   if (typeof part.content === 'string' && part.cache !== true) {
-    return { role: 'tool', tool_call_id: part.callId, content: text };
+    return { role: 'tool', tool_call_id, content: text };
   }
   const hasOnlyImages = text === '' && toolResultImages(part).length > 0;
   const result: TextPart = {
@@ -149,14 +168,14 @@ function toToolMessage(part: ToolResultPart, dialect: OpenaiChatDialect): WireMe
     cache: part.cache === true,
   };
   const content = toTextContent([result], { dialect, separator: '' });
-  return { role: 'tool', tool_call_id: part.callId, content };
+  return { role: 'tool', tool_call_id, content };
 }
 
 /** A tool's message can hold only text, so its images follow as if the user had sent them, and say whose they are. */
-function toImageParts(part: ToolResultPart): readonly WireMessage[] {
+function toImageParts(part: ToolResultPart, callIds: WireCallIds): readonly WireMessage[] {
   const images = toolResultImages(part);
   if (images.length === 0) return [];
-  const caption = `Images from the tool "${part.name}" (call ${part.callId}):`;
+  const caption = `Images from the tool "${toToolName(part.name)}" (call ${callIds.forResult(part.callId)}):`;
   return [{ type: 'text', text: caption }, ...images.map(toImagePart)];
 }
 

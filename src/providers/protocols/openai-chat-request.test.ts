@@ -212,15 +212,15 @@ describe('the messages of openaiChat.request()', () => {
   });
 
   it('sends arguments back byte for byte, and {} where there was no text', () => {
-    const call = (argumentsText: string) =>
-      ({ type: 'tool-call', callId: 'c', name: 'f', argumentsText }) as const;
-    expect(messagesOf([{ role: 'assistant', content: [call('{ "a" :1'), call('')] }])).toEqual([
+    const call = (callId: string, argumentsText: string) =>
+      ({ type: 'tool-call', callId, name: 'f', argumentsText }) as const;
+    expect(messagesOf([{ role: 'assistant', content: [call('c', '{ "a" :1'), call('d', '')] }])).toEqual([
       {
         role: 'assistant',
         content: null,
         tool_calls: [
           { id: 'c', type: 'function', function: { name: 'f', arguments: '{ "a" :1' } },
-          { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } },
+          { id: 'd', type: 'function', function: { name: 'f', arguments: '{}' } },
         ],
       },
     ]);

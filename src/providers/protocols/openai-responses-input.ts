@@ -8,8 +8,11 @@ import type {
   ToolResultPart,
   UserPart,
 } from '../../model/message.ts';
+import { toToolName } from '../../model/tool-name.ts';
 import { fileName, mediaUrl, toolResultImages, toolResultText } from './openai-media.ts';
 import type { OpenaiResponsesDialect } from './openai-responses-dialect.ts';
+import { callIdForms, createWireCallIds } from './wire-call-ids.ts';
+import type { WireCallIds } from './wire-call-ids.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 
@@ -27,9 +30,10 @@ export function toResponsesInput(
   const leading = firstOther === -1 ? messages.length : firstOther;
   const count = dialect.instructions === false ? 0 : leading;
   const instructions = messages.slice(0, count).map(systemText).join('\n\n');
+  const writing: Writing = { dialect, callIds: createWireCallIds(callIdForms['openai-responses']) };
   return {
     ...(instructions === '' ? {} : { instructions }),
-    input: messages.slice(count).flatMap((message) => toItems(message, dialect)),
+    input: messages.slice(count).flatMap((message) => toItems(message, writing)),
   };
 }
 
@@ -40,7 +44,13 @@ function systemText({ role, content }: Message): string {
     .join('\n\n');
 }
 
-function toItems(message: Message, dialect: OpenaiResponsesDialect): readonly Item[] {
+/** What the items of one request share. */
+interface Writing {
+  readonly dialect: OpenaiResponsesDialect;
+  readonly callIds: WireCallIds;
+}
+
+function toItems(message: Message, { dialect, callIds }: Writing): readonly Item[] {
   switch (message.role) {
     case 'system': {
       const content = [{ type: 'input_text', text: systemText(message) }];
@@ -49,9 +59,9 @@ function toItems(message: Message, dialect: OpenaiResponsesDialect): readonly It
     case 'user':
       return [{ type: 'message', role: 'user', content: partsOf(message.content).map(toInputPart) }];
     case 'assistant':
-      return partsOf(message.content).flatMap(toAssistantItem);
+      return partsOf(message.content).flatMap((part) => toAssistantItem(part, callIds));
     case 'tool':
-      return message.content.map(toResultItem);
+      return message.content.map((part) => toResultItem(part, callIds));
     default:
       return unreachable(message);
   }
@@ -77,7 +87,7 @@ function toImagePart(part: ImagePart): object {
 }
 
 /** The order of the items is kept: reasoning must stand before what it led to. */
-function toAssistantItem(part: AssistantPart): readonly Item[] {
+function toAssistantItem(part: AssistantPart, callIds: WireCallIds): readonly Item[] {
   switch (part.type) {
     case 'text': {
       const content = [{ type: 'output_text', text: part.text }];
@@ -88,7 +98,8 @@ function toAssistantItem(part: AssistantPart): readonly Item[] {
     case 'tool-call': {
       // Arguments go back as they came; but servers parse them, and no text at all is not JSON.
       const text = part.argumentsText.trim() === '' ? '{}' : part.argumentsText;
-      return [{ type: 'function_call', call_id: part.callId, name: part.name, arguments: text }];
+      const call_id = callIds.forCall(part.callId);
+      return [{ type: 'function_call', call_id, name: toToolName(part.name), arguments: text }];
     }
     default:
       return unreachable(part);
@@ -109,10 +120,10 @@ function toReasoningItem({ text, signature }: ReasoningPart): readonly Item[] {
   ];
 }
 
-function toResultItem(part: ToolResultPart): Item {
+function toResultItem(part: ToolResultPart, callIds: WireCallIds): Item {
   const text = toolResultText(part);
   const images = toolResultImages(part);
   const texts = text === '' ? [] : [{ type: 'input_text', text }];
   const output = images.length === 0 ? text : [...texts, ...images.map(toImagePart)];
-  return { type: 'function_call_output', call_id: part.callId, output };
+  return { type: 'function_call_output', call_id: callIds.forResult(part.callId), output };
 }

@@ -1,8 +1,8 @@
 import { isRecord } from '../../base/json.ts';
 import type { StreamPart } from '../../model/stream-part.ts';
 import type { DecodeProblem } from '../protocol.ts';
-import { createCallIds } from './openai-call-ids.ts';
-import type { CallIds } from './openai-call-ids.ts';
+import { createCallIds } from './made-call-ids.ts';
+import type { CallIds } from './made-call-ids.ts';
 import { malformed } from './openai-problem.ts';
 import type { Fields } from './openai-problem.ts';
 

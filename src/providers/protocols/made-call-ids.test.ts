@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createCallIds } from './openai-call-ids.ts';
+import { createCallIds } from './made-call-ids.ts';
 
 describe('createCallIds()', () => {
   it('never gives one id to two calls', () => {
