@@ -1,52 +1,11 @@
 // Table: ways out of the sandbox, each a small script and how to see from outside whether it got there.
 import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-
-/** What is outside, and where the command runs. */
-export interface Scene {
-  readonly root: string;
-  /** A folder outside, for everybody. */
-  readonly outside: string;
-  readonly secret: string;
-  readonly tcpPort: number;
-  readonly udpPort: number;
-  readonly abstractName: string;
-  /** A process outside with the secret in its environment and in its arguments. */
-  readonly pid: number;
-}
-
-/** What came of it, as far as it is seen from outside. */
-export interface Traces {
-  readonly stdout: string;
-  readonly tcp: number;
-  readonly udp: number;
-  readonly abstract: number;
-  readonly unix: number;
-  readonly isDecoyAlive: boolean;
-  /** A file that the command's child keeps writing is still being written. */
-  readonly isBeating: boolean;
-  /** Our own reading tool was led out by a link. */
-  readonly isReadThroughLink: boolean;
-}
-
-export interface Attempt {
-  readonly name: string;
-  /** It changes what others look at, so it has a command and a fresh workspace for itself. The others share one. */
-  readonly isAlone?: true;
-  readonly script: (scene: Scene) => string;
-  readonly isOut: (scene: Scene, traces: Traces) => boolean;
-}
-
-/** Printed by a script whose forbidden step worked. */
-const mark = 'GOT-OUT';
-const saysSo = (_scene: Scene, { stdout }: Traces): boolean => stdout.includes(mark);
-const showsSecret = ({ secret }: Scene, { stdout }: Traces): boolean => stdout.includes(secret);
+import { mark, perl, saysSo, showsSecret } from './attempt.ts';
+import type { Attempt, Scene } from './attempt.ts';
+import { socketAttempts } from './socket-attempts.ts';
 
 const numbers = process.arch === 'arm64' ? { ptrace: 117, addKey: 217 } : { ptrace: 101, addKey: 248 };
-
-function perl(code: string): string {
-  return `perl -MSocket -e '${code}'`;
-}
 
 /** What is in a file of the workspace after the command; empty where there is none. */
 function textOf({ root }: Scene, name: string): string {
@@ -143,54 +102,7 @@ export const attempts: readonly Attempt[] = [
     script: () => `cat /proc/[0-9]*/environ | tr '\\0' '\\n' | grep '^SECRET='`,
     isOut: showsSecret,
   },
-  {
-    name: 'TCP to a listener outside',
-    script: ({ tcpPort }) =>
-      perl(`socket(S, 2, 1, 6) and connect(S, sockaddr_in(${tcpPort}, inet_aton("127.0.0.1")))`),
-    isOut: (_scene, { tcp }) => tcp > 0,
-  },
-  {
-    name: 'multipath TCP to a listener outside',
-    isAlone: true,
-    script: ({ tcpPort }) =>
-      perl(`socket(S, 2, 1, 262) and connect(S, sockaddr_in(${tcpPort}, inet_aton("127.0.0.1")))`),
-    isOut: (_scene, { tcp }) => tcp > 0,
-  },
-  {
-    name: 'UDP to a listener outside',
-    script: ({ udpPort }) =>
-      perl(`socket(S, 2, 2, 17) and send(S, "out", 0, sockaddr_in(${udpPort}, inet_aton("127.0.0.1")))`),
-    isOut: (_scene, { udp }) => udp > 0,
-  },
-  {
-    name: 'an abstract socket outside',
-    // Some versions of Node fill such a name up to its full length.
-    script: ({ abstractName }) =>
-      perl(
-        `for my $p ("a*", "a108") { socket(S, 1, 1, 0) and connect(S, pack("S $p", 1, "\\0${abstractName}")) and last }`,
-      ),
-    isOut: (_scene, { abstract }) => abstract > 0,
-  },
-  {
-    name: 'a socket file outside',
-    script: ({ outside }) => perl(`socket(S, 1, 1, 0) and connect(S, sockaddr_un("${outside}/socket"))`),
-    isOut: (_scene, { unix }) => unix > 0,
-  },
-  {
-    name: 'a raw socket',
-    script: () => perl(`print "${mark}" if socket(S, 2, 3, 1) or socket(S, 17, 3, 768)`),
-    isOut: saysSo,
-  },
-  {
-    name: 'a socket to the host of a virtual machine',
-    script: () => perl(`print "${mark}" if socket(S, 40, 1, 0)`),
-    isOut: saysSo,
-  },
-  {
-    name: 'a ring that passes the filter by',
-    script: () => perl(`my $p = "\\0" x 120; print "${mark}" if syscall(425, 1, $p) >= 0`),
-    isOut: saysSo,
-  },
+  ...socketAttempts,
   {
     name: 'put a key on the ring of the user',
     script: () =>

@@ -10,13 +10,12 @@ import {
   mkdtempSync,
   readFileSync,
   readdirSync,
+  readlinkSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
-import type { Server } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,13 +24,16 @@ import { useInside } from '../../src/tools/workspace/confine.ts';
 import { openWorkspace } from '../../src/tools/workspace/open-workspace.ts';
 import type { Workspace } from '../../src/tools/workspace/workspace.ts';
 import { attempts } from './attempts.ts';
-import type { Attempt, Scene, Traces } from './attempts.ts';
+import type { Attempt, Scene, Traces } from './attempt.ts';
+import { listen, openSockets } from './outer-sockets.ts';
 
 // Lays out a small world as whoever starts it, and tries every way out of the sandbox of a workspace in it.
 
 /** What it is told, as JSON. */
 export interface EscapeOrder {
   readonly root: string;
+  /** A file outside that is open for this program under `inheritedNumbers`. */
+  readonly inherited: string;
   readonly bwrapPath?: string;
   readonly atMost: 'contained' | 'restricted' | 'bare';
   /** Instead of the attempts: prints a line and runs a command that beats until it is ended. */
@@ -86,7 +88,9 @@ interface World {
   readonly tcpPort: number;
   readonly udpPort: number;
   readonly abstractName: string;
-  readonly counts: { tcp: number; udp: number; abstract: number; unix: number };
+  readonly network: string;
+  readonly inherited: string;
+  readonly counts: { tcp: number; udp: number; abstract: number; unix: number; inside: number };
   readonly close: () => Promise<void>;
 }
 
@@ -96,7 +100,8 @@ async function createWorld(): Promise<World> {
   chmodSync(outside, 0o777);
   mkdirSync(path.join(outside, 'home'));
   for (const name of ['secret', 'mode', 'home/.key']) writeFileSync(path.join(outside, name), secret);
-  const counts = { tcp: 0, udp: 0, abstract: 0, unix: 0 };
+  writeFileSync(order.inherited, secret);
+  const counts = { tcp: 0, udp: 0, abstract: 0, unix: 0, inside: 0 };
   const abstractName = `rerail-${secret}`;
   const tcp = await listen(() => (counts.tcp += 1), { port: 0, host: '127.0.0.1' });
   const abstract = await listen(() => (counts.abstract += 1), { path: `\0${abstractName}` });
@@ -110,6 +115,8 @@ async function createWorld(): Promise<World> {
     outside,
     secret,
     abstractName,
+    network: readlinkSync('/proc/self/ns/net'),
+    inherited: order.inherited,
     counts,
     tcpPort: typeof address === 'object' && address !== null ? address.port : 0,
     udpPort: udp.address().port,
@@ -121,23 +128,11 @@ async function createWorld(): Promise<World> {
   };
 }
 
-async function listen(
-  count: () => void,
-  where: { readonly path: string } | { readonly port: number; readonly host: string },
-): Promise<Server> {
-  const server = createServer((socket) => {
-    count();
-    socket.destroy();
-  });
-  server.listen(where);
-  await once(server, 'listening');
-  return server;
-}
-
 /** Runs some of them in one command, each in a shell of its own, and returns the names of those that got out. */
 async function tryThem(world: World, some: readonly Attempt[]): Promise<readonly string[]> {
   furnish(order.root, world);
-  Object.assign(world.counts, { tcp: 0, udp: 0, abstract: 0, unix: 0 });
+  Object.assign(world.counts, { tcp: 0, udp: 0, abstract: 0, unix: 0, inside: 0 });
+  const sockets = await openSockets({ ...world, root: order.root });
   const decoy = spawn('/bin/sh', ['-c', 'read line', `argument-${world.secret}`], {
     env: { SECRET: world.secret },
     stdio: ['pipe', 'ignore', 'ignore'],
@@ -152,8 +147,9 @@ async function tryThem(world: World, some: readonly Attempt[]): Promise<readonly
   await sleep(50); // For a packet or an exit that is under way.
   const said = stdout.text.split(`${border}\n`);
   if (said.length !== some.length + 1) throw new Error(`Not all were tried: ${stdout.text}`);
-  const traces = await lookAround(world, decoy);
+  const traces = { ...(await lookAround(world, decoy)), datagrams: sockets.datagrams() };
   decoy.kill('SIGKILL');
+  await sockets.close();
   return some
     .filter((attempt, index) => attempt.isOut(scene, { ...traces, stdout: said[index] ?? '' }))
     .map(({ name }) => name);
@@ -181,7 +177,7 @@ function giveToOwner(root: string): void {
   if (process.getuid?.() === 0) spawnSync('chown', ['-hR', `${uid}:${gid}`, root]);
 }
 
-async function lookAround(world: World, decoy: ChildProcess): Promise<Omit<Traces, 'stdout'>> {
+async function lookAround(world: World, decoy: ChildProcess): Promise<Omit<Traces, 'stdout' | 'datagrams'>> {
   return {
     ...world.counts,
     isDecoyAlive: decoy.exitCode === null && decoy.signalCode === null,

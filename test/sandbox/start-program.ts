@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, closeSync, copyFileSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { bundleProgram } from '../kill/program.ts';
@@ -8,6 +8,9 @@ import type { EscapeOrder } from './escape-program.ts';
 
 /** A number that nobody has, so that it shares neither files nor processes with anybody. */
 export const ordinaryUser = 64_123;
+
+/** Descriptors that the program is started with besides the usual three: below and above what Node closes by itself. */
+export const inheritedNumbers = [5, 20, 200, 1000] as const;
 
 /** A bundled program where everybody may read it. */
 export interface SharedProgram {
@@ -26,17 +29,32 @@ export async function shareProgram(entry: string): Promise<SharedProgram> {
   return { file, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** Starts it as a user, under a prefix where there is one. */
+/** Starts it as a user, under a prefix where there is one. The file `inherited` of its order is open for it under several numbers. */
 export function startProgram(
   file: string,
   order: EscapeOrder,
   { uid, prefix = [] }: { readonly uid: number; readonly prefix?: readonly string[] },
 ): ChildProcess {
   const [command, ...rest] = [...prefix, process.execPath, file, JSON.stringify(order)];
-  return spawn(command, rest, {
-    cwd: '/',
-    env: { PATH: process.env['PATH'] ?? '', TMPDIR: os.tmpdir() },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    ...(uid === process.getuid?.() ? {} : { uid, gid: uid }),
-  });
+  writeFileSync(order.inherited, '');
+  chmodSync(order.inherited, 0o666);
+  const descriptor = openSync(order.inherited, 'r+');
+  const inherited: readonly number[] = inheritedNumbers;
+  try {
+    return spawn(command, rest, {
+      cwd: '/',
+      env: { PATH: process.env['PATH'] ?? '', TMPDIR: os.tmpdir() },
+      stdio: [
+        'ignore',
+        'pipe',
+        'pipe',
+        ...Array.from({ length: Math.max(...inherited) - 2 }, (_none, index) =>
+          inherited.includes(index + 3) ? descriptor : ('ignore' as const),
+        ),
+      ],
+      ...(uid === process.getuid?.() ? {} : { uid, gid: uid }),
+    });
+  } finally {
+    closeSync(descriptor);
+  }
 }

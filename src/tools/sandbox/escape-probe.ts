@@ -90,14 +90,22 @@ function attempts({ folder, port, process: decoy, secret }: Bait): string {
     `kill -9 ${decoy.pid ?? 0}`,
     `echo port-$(grep -ci ':${port.toString(16).padStart(4, '0')} 00000000:0000 0A' /proc/net/tcp)`,
     `command -v bash >/dev/null && bash -c 'exec 3<>/dev/tcp/127.0.0.1/${port}'`,
-    `command -v perl >/dev/null && perl -MSocket -e '${perlConnect(port)}'`,
+    `command -v perl >/dev/null && perl -MSocket -e '${perlSockets(port)}'`,
+    `readlink /proc/self/fd/[3-9] /proc/self/fd/[1-9][0-9]* | grep -v '^/dev/null$' | sed 's/^/was-given-/'`,
     // In two parts, for the script is in a command line, and those are shown too.
     `echo 'fin''ished-${secret}'`,
   ].join('\n');
 }
 
-function perlConnect(port: number): string {
-  return `socket(S, PF_INET, SOCK_STREAM, 6) and connect(S, sockaddr_in(${port}, inet_aton("127.0.0.1")))`;
+/** By connect and by a first packet that needs none; then what would do for other ways: to listen, and sockets with names in folders. */
+function perlSockets(port: number): string {
+  const to = `sockaddr_in(${port}, inet_aton("127.0.0.1"))`;
+  return [
+    `socket(S, 2, 1, 6) and connect(S, ${to})`,
+    `socket(S, 2, 1, 6) and send(S, "x", 0x20000000, ${to})`,
+    'print "made-listener\\n" if socket(S, 2, 1, 6) and listen(S, 1)',
+    'print "made-unix\\n" if socket(S, 1, 1, 0) or socketpair(A, B, 1, 2, 0)',
+  ].join('; ');
 }
 
 interface Claim {
@@ -131,6 +139,21 @@ const claims: readonly Claim[] = [
     levels: ['contained', 'restricted'],
     says: 'it reached a server on this machine',
     isBroken: ({ counts }) => counts.connections > 0,
+  },
+  {
+    levels: ['contained', 'restricted'],
+    says: 'it made a socket for socket files',
+    isBroken: ({ output }) => output.includes('made-unix'),
+  },
+  {
+    levels: ['contained', 'restricted'],
+    says: 'it was given open files of this process',
+    isBroken: ({ output }) => output.includes('was-given-'),
+  },
+  {
+    levels: ['restricted'],
+    says: 'it listened on the network of this machine',
+    isBroken: ({ output }) => output.includes('made-listener'),
   },
   {
     levels: ['contained'],

@@ -9,6 +9,7 @@ import { defined } from '../../base/defined.ts';
 import { keepOutput } from './bounded-output.ts';
 import type { OutputKeeper } from './bounded-output.ts';
 import { endAll, endGently } from './end-process.ts';
+import { withOwnDescriptors } from './inherited-descriptors.ts';
 import type { CommandLimits, Launch } from './launch.ts';
 import { notStarted } from './sandbox-failure.ts';
 import type { CommandResult, SandboxedCommand } from './sandbox.ts';
@@ -91,13 +92,16 @@ function start(held: Held): void {
   const shell = ['/bin/sh', '-c', firstScript(launch.limits), 'sh', command.command];
   const [file = '/bin/sh', ...rest] = [...launch.wrapper, ...shell];
   try {
-    held.child = spawn(file, rest, {
-      cwd: launch.folder,
-      env: { ...launch.environment },
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe', launch.filter === undefined ? 'ignore' : 'pipe'],
-      ...launch.user,
-    });
+    const own = ['ignore', 'pipe', 'pipe', 'pipe', launch.filter === undefined ? 'ignore' : 'pipe'] as const;
+    held.child = withOwnDescriptors(own, (all) =>
+      spawn(file, rest, {
+        cwd: launch.folder,
+        env: { ...launch.environment },
+        detached: true,
+        stdio: [...all],
+        ...launch.user,
+      }),
+    );
     held.child.once('error', (error) => fail(held, error.message));
   } catch (error) {
     // Such as a NUL in the command: it throws at once instead of telling the listener.

@@ -81,13 +81,17 @@ const anyStream = { what: 'a stream of IPv6', words: [10, 1, 0] };
 const multipath = { what: 'multipath TCP', words: [2, 1, 262] };
 const udp = { what: 'UDP', words: [2, 0x8_0002, 0] };
 const unix = { what: 'Unix', words: [1, 1, 0] };
+const netlink = { what: 'netlink', words: [16, 3, 0] };
 const machine = { what: 'the host of a virtual machine', words: [40, 1, 0] };
 
 it.each<{ what: string; words: readonly number[]; sockets: Sockets; answer: number }>([
-  ...[udp, unix, multipath, machine].map((row) => ({ ...row, sockets: 'tcp' as const, answer: refused(1) })),
-  ...[tcp, anyStream].map((row) => ({ ...row, sockets: 'tcp' as const, answer: allowed })),
-  { ...machine, sockets: 'namespaced', answer: refused(1) },
-  ...[tcp, anyStream, multipath, udp, unix].map((row) => ({
+  ...[tcp, anyStream, udp, unix, multipath, netlink, machine].map((row) => ({
+    ...row,
+    sockets: 'none' as const,
+    answer: refused(1),
+  })),
+  ...[machine, unix].map((row) => ({ ...row, sockets: 'namespaced' as const, answer: refused(1) })),
+  ...[tcp, anyStream, multipath, udp, netlink].map((row) => ({
     ...row,
     sockets: 'namespaced' as const,
     answer: allowed,
@@ -97,6 +101,35 @@ it.each<{ what: string; words: readonly number[]; sockets: Sockets; answer: numb
   expect(ask(filter, { audit: x64.audit, number: 41, words })).toBe(answer);
 });
 
+it.each([
+  { what: 'stream', words: [1, 0x8_0801, 0], answer: allowed },
+  { what: 'connected packets', words: [1, 5, 0], answer: allowed },
+  { what: 'datagrams', words: [1, 0x8_0002, 0], answer: refused(1) },
+  { what: 'raw, which means datagrams', words: [1, 3, 0], answer: refused(1) },
+  { what: 'another family', words: [30, 1, 0], answer: refused(1) },
+])('a pair of sockets: $what', ({ words, answer }) => {
+  for (const sockets of ['none', 'namespaced'] as const) {
+    const filters = [
+      { filter: seccompFilter('x64', sockets), audit: x64.audit, number: 53 },
+      { filter: seccompFilter('arm64', sockets), audit: arm64.audit, number: 199 },
+    ];
+    for (const { filter = new Uint8Array(), audit, number } of filters)
+      expect(ask(filter, { audit, number, words })).toBe(answer);
+  }
+});
+
+it.each([
+  { what: 'connect', x64: 42, arm64: 203 },
+  { what: 'bind', x64: 49, arm64: 200 },
+  { what: 'listen', x64: 50, arm64: 201 },
+  { what: 'pidfd_getfd', x64: 438, arm64: 438 },
+])('$what is refused where there are no sockets', (numbers) => {
+  for (const { arch, audit } of [x64, arm64] as const) {
+    const filter = seccompFilter(arch, 'none') ?? new Uint8Array();
+    expect(ask(filter, { audit, number: numbers[arch as 'x64' | 'arm64'], words: [] })).toBe(refused(1));
+  }
+});
+
 it('there is none for a processor whose numbers are not known', () => {
-  expect(seccompFilter('s390x', 'tcp')).toBeUndefined();
+  expect(seccompFilter('s390x', 'none')).toBeUndefined();
 });

@@ -1,17 +1,21 @@
 import { unreachable } from '../../base/assert.ts';
 
 // A filter of system calls that the kernel asks before each of them. It takes back what neither namespaces nor Landlock do: files
-// that lend their owner's rights to whoever starts them, new user namespaces, rings that pass calls by the filter, and, where it is
-// asked for, every socket that is not plain TCP. Calls of another architecture get no answer, for their numbers mean other things.
+// that lend their owner's rights to whoever starts them, new user namespaces, rings that pass calls by the filter, and sockets that
+// reach past a namespace. Calls of another architecture get no answer, for their numbers mean other things.
+//
+// A filter sees numbers and no addresses. So a socket that could be given a forbidden address later is refused when it is made: where
+// no network namespace holds it, all of them; Unix sockets always, since socket files in the workspace belong to programs outside. What
+// remains is a pair of two ends that are connected with each other and can never be given another peer.
 
-/** Which sockets may be made: those that a network namespace holds, or TCP only. */
-export type Sockets = 'namespaced' | 'tcp';
+/** Which sockets may be made: those that a network namespace holds, or none. */
+export type Sockets = 'namespaced' | 'none';
 
 /** The filter for this processor as the kernel reads it; nothing where its numbers are not known here. */
 export function seccompFilter(architecture: string, sockets: Sockets): Uint8Array | undefined {
   const machine = (machines as Readonly<Record<string, Machine | undefined>>)[architecture];
   if (machine === undefined) return undefined;
-  const blocks = [...rules, socketRules[sockets]].flatMap((rule) =>
+  const blocks = [...rules, ...socketRules[sockets]].flatMap((rule) =>
     rule.calls.flatMap((name) => {
       const number = machine.calls[name];
       return number === undefined ? [] : [guard(number, blockOf(rule))];
@@ -36,7 +40,8 @@ const machines = {
     firstForeign: 0x4000_0000,
     calls: {
       open: 2, creat: 85, openat: 257, openat2: 437, mkdir: 83, mkdirat: 258, mknod: 133, mknodat: 259,
-      chmod: 90, fchmod: 91, fchmodat: 268, fchmodat2: 452, socket: 41, clone: 56, clone3: 435, unshare: 272,
+      chmod: 90, fchmod: 91, fchmodat: 268, fchmodat2: 452, socket: 41, connect: 42,
+      bind: 49, listen: 50, socketpair: 53, pidfd_getfd: 438, clone: 56, clone3: 435, unshare: 272,
       setns: 308, ioctl: 16, keyctl: 250, add_key: 248, request_key: 249, io_uring_setup: 425,
       io_uring_enter: 426, io_uring_register: 427, bpf: 321, perf_event_open: 298, userfaultfd: 323, mount: 165,
       umount2: 166, pivot_root: 155, open_tree: 428, move_mount: 429, fsopen: 430, fsconfig: 431, fsmount: 432,
@@ -48,6 +53,7 @@ const machines = {
     audit: 0xc000_00b7,
     calls: {
       openat: 56, openat2: 437, mkdirat: 34, mknodat: 33, fchmod: 52, fchmodat: 53, fchmodat2: 452, socket: 198,
+      connect: 203, bind: 200, listen: 201, socketpair: 199, pidfd_getfd: 438,
       clone: 220, clone3: 435, unshare: 97, setns: 268, ioctl: 29, keyctl: 219, add_key: 217, request_key: 218,
       io_uring_setup: 425, io_uring_enter: 426, io_uring_register: 427, bpf: 280, perf_event_open: 241,
       userfaultfd: 282, mount: 40, umount2: 39, pivot_root: 41, open_tree: 428, move_mount: 429, fsopen: 430,
@@ -95,7 +101,8 @@ type Rule =
       readonly argument: number;
       readonly values: readonly number[];
     }
-  | { readonly type: 'tcp'; readonly calls: readonly CallName[] };
+  /** Only a pair of Unix sockets that are connected for ever: a stream or one of packets. */
+  | { readonly type: 'connected-pair'; readonly calls: readonly CallName[] };
 
 // prettier-ignore
 const rules: readonly Rule[] = [
@@ -109,14 +116,15 @@ const rules: readonly Rule[] = [
   { type: 'never', calls: ['io_uring_setup', 'io_uring_enter', 'io_uring_register'], errno: notImplemented },
   // TIOCSTI and TIOCLINUX: typing into a terminal for whoever sits there.
   { type: 'values', calls: ['ioctl'], argument: 1, values: [0x5412, 0x541c] },
-  { type: 'never', calls: ['setns', 'keyctl', 'add_key', 'request_key', 'bpf', 'perf_event_open', 'userfaultfd'], errno: notPermitted },
+  { type: 'connected-pair', calls: ['socketpair'] },
+  { type: 'never', calls: ['pidfd_getfd', 'setns', 'keyctl', 'add_key', 'request_key', 'bpf', 'perf_event_open', 'userfaultfd'], errno: notPermitted },
   { type: 'never', calls: ['mount', 'umount2', 'pivot_root', 'open_tree', 'move_mount', 'fsopen', 'fsconfig', 'fsmount', 'fspick', 'mount_setattr'], errno: notPermitted },
 ];
 const socketRules = {
-  // Unix, IPv4, IPv6 and netlink. Others reach past a namespace: one of them talks to the host of a virtual machine.
-  namespaced: { type: 'only', calls: ['socket'], argument: 0, values: [1, 2, 10, 16] },
-  tcp: { type: 'tcp', calls: ['socket'] },
-} as const satisfies Record<Sockets, Rule>;
+  // IPv4, IPv6 and netlink. Others reach past a namespace: one of them talks to the host of a virtual machine.
+  namespaced: [{ type: 'only', calls: ['socket'], argument: 0, values: [2, 10, 16] }],
+  none: [{ type: 'never', calls: ['socket', 'connect', 'bind', 'listen'], errno: notPermitted }],
+} as const satisfies Record<Sockets, readonly Rule[]>;
 
 interface Instruction {
   readonly code: number;
@@ -187,8 +195,8 @@ function blockOf(rule: Rule): readonly Instruction[] {
         ...rule.values.flatMap((value) => [{ code: jumpIfEqual, yes: 0, no: 1, value }, finish(allow)]),
         finish(fail | notPermitted),
       ];
-    case 'tcp':
-      return onlyTcp;
+    case 'connected-pair':
+      return onlyConnectedPair;
     default:
       return unreachable(rule);
   }
@@ -198,17 +206,14 @@ function refuseBits(bits: number): readonly Instruction[] {
   return [{ code: jumpIfBits, yes: 0, no: 1, value: bits }, finish(fail | notPermitted), finish(allow)];
 }
 
-/** IPv4 or IPv6, a stream, and TCP or whatever is usual for it: other stream protocols pass Landlock by. */
-const onlyTcp: readonly Instruction[] = [
+/** The family is Unix, and the type, without its flags, is a stream (1) or connected packets (5). */
+const onlyConnectedPair: readonly Instruction[] = [
   argument(0),
-  { code: jumpIfEqual, yes: 1, no: 0, value: 2 },
-  { code: jumpIfEqual, yes: 0, no: 6, value: 10 },
+  { code: jumpIfEqual, yes: 0, no: 4, value: 1 },
   argument(1),
   { code: maskWord, yes: 0, no: 0, value: 0xf },
-  { code: jumpIfEqual, yes: 0, no: 3, value: 1 },
-  argument(2),
-  { code: jumpIfEqual, yes: 2, no: 0, value: 0 },
-  { code: jumpIfEqual, yes: 1, no: 0, value: 6 },
+  { code: jumpIfEqual, yes: 2, no: 0, value: 1 },
+  { code: jumpIfEqual, yes: 1, no: 0, value: 5 },
   finish(fail | notPermitted),
   finish(allow),
 ];
