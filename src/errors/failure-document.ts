@@ -2,7 +2,7 @@ import { isRecord } from '../base/json.ts';
 import { toPlainJson } from '../base/plain-json.ts';
 import { failureTraits, origins } from './codes.ts';
 import type { FailureCode } from './codes.ts';
-import { classifiers, clean, createFailure, phases, sideEffects } from './failure.ts';
+import { classifiers, clean, createFailure, maxCauses, phases, sideEffects } from './failure.ts';
 import type { Cause, Failure, FailureDetails, ProviderFacts } from './failure.ts';
 
 /** The version of the document. A reader refuses a newer one; a new field does not raise it, a changed meaning does. */
@@ -31,19 +31,42 @@ export function parseFailureDocument(given: unknown): Parsed {
   const problem = documentProblem(document);
   if (problem !== undefined) return { type: 'invalid', failure: invalidDocument(problem) };
   // documentProblem has looked at each field.
-  const { failure } = document as unknown as {
-    readonly failure: Omit<Failure, 'code'> & { readonly code: string };
-  };
-  const fields = pickFields(failure);
-  if (isKnownCode(failure.code)) return { type: 'valid', failure: createFailure(failure.code, fields) };
-  return {
-    type: 'valid',
-    failure: createFailure('UNKNOWN', {
-      ...fields,
-      retryable: false,
-      context: { ...failure.context, unknownCode: failure.code },
-    }),
-  };
+  const { failure } = document as unknown as { readonly failure: unknown };
+  return { type: 'valid', failure: createFailureOf(failure) };
+}
+
+/**
+ * The failure itself where it is one, else what can still be read of it: a field that fails its check gets its default.
+ * Never throws, whatever it is given.
+ */
+export function readFailure(given: unknown): Failure {
+  return isFailure(given) ? given : copyFailure(given);
+}
+
+/** A copy made of plain JSON only. */
+export function copyFailure(given: unknown): Failure {
+  return createFailureOf(toPlainJson(given ?? null, documentBounds));
+}
+
+/** From plain JSON. A code that this version does not know is kept in `context.unknownCode`. */
+function createFailureOf(plain: unknown): Failure {
+  const fields = isRecord(plain) ? pickFields(plain) : {};
+  const code = isRecord(plain) ? plain['code'] : undefined;
+  const message = fields.message ?? `A failure without a readable message: ${describe(plain)}`;
+  if (typeof code === 'string' && isKnownCode(code)) return createFailure(code, { ...fields, message });
+  const context = typeof code === 'string' ? { ...fields.context, unknownCode: code } : { ...fields.context };
+  return createFailure('UNKNOWN', { ...fields, message, retryable: false, context });
+}
+
+/** Whether every field can be relied on. */
+function isFailure(given: unknown): given is Failure {
+  try {
+    if (!isRecord(given) || fieldProblem(given) !== undefined) return false;
+    const { code, causes } = given as unknown as Failure; // Each field has passed its check.
+    return isKnownCode(code) && causes.length <= maxCauses;
+  } catch {
+    return false; // A getter or a Proxy threw.
+  }
 }
 
 /** Wide enough for whatever `createFailure` lets through; it bounds the rest itself. */
@@ -62,6 +85,10 @@ function documentProblem(document: unknown): string | undefined {
   }
   const failure = document['failure'];
   if (!isRecord(failure)) return `"failure" must be an object, got ${describe(failure)}`;
+  return fieldProblem(failure);
+}
+
+function fieldProblem(failure: Readonly<Record<string, unknown>>): string | undefined {
   for (const [field, check] of Object.entries(fieldChecks)) {
     if (!check.test(failure[field]))
       return `"failure.${field}" must be ${check.expected}, got ${describe(failure[field])}`;
@@ -70,7 +97,8 @@ function documentProblem(document: unknown): string | undefined {
 }
 
 function isNewer(version: unknown): string {
-  return Number(version) > failureDocumentVersion ? '; a newer Rerail has written it' : '';
+  const isHigher = typeof version === 'number' && version > failureDocumentVersion;
+  return isHigher ? '; a newer Rerail has written it' : '';
 }
 
 interface FieldCheck {
@@ -135,12 +163,15 @@ function isCause(value: unknown): value is Cause {
   );
 }
 
-/** Only the fields of the table: whatever else a document carries is left behind. */
-function pickFields(failure: object): FailureDetails {
+/** The fields of the table that pass their check: whatever else a document has is dropped. */
+function pickFields(failure: object): Partial<FailureDetails> {
   const fields = Object.entries(failure).filter(
-    ([field]) => field !== 'code' && Object.hasOwn(fieldChecks, field),
+    ([field, value]) =>
+      field !== 'code' &&
+      Object.hasOwn(fieldChecks, field) &&
+      fieldChecks[field as keyof Failure].test(value),
   );
-  return Object.fromEntries(fields) as unknown as FailureDetails; // Each field has passed its check.
+  return Object.fromEntries(fields);
 }
 
 function invalidDocument(problem: string): Failure {

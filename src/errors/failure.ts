@@ -68,7 +68,8 @@ export interface FailureDetails extends Partial<Omit<Failure, 'code' | 'message'
 const maxMessageLength = 1000;
 const redactionMargin = 4000;
 const maxCutRounds = 4;
-const maxCauses = 8;
+/** The longest chain that a failure keeps. */
+export const maxCauses = 8;
 const maxCauseLength = 500;
 
 /** Makes a failure from the table: fills in its defaults, redacts and bounds every text, and freezes it. */
@@ -94,7 +95,14 @@ export function createFailure(code: FailureCode, details: FailureDetails): Failu
 }
 
 /** Misuse is told at once: a failure that cannot be read back would be found much later. */
-function checkDetails(code: FailureCode, { origin, retryAfterMs, provider }: FailureDetails): void {
+function checkDetails(code: FailureCode, details: FailureDetails): void {
+  const { origin, retryAfterMs, provider, message, hint, causes } = details;
+  assert(typeof message === 'string', `Cannot make a failure: message must be a text, got ${typeof message}`);
+  assert(
+    hint === undefined || typeof hint === 'string',
+    `Cannot make a failure: hint must be a text, got ${typeof hint}`,
+  );
+  assert(causes === undefined || Array.isArray(causes), 'Cannot make a failure: causes must be a list');
   assert(Object.hasOwn(failureTraits, code), `Cannot make a failure: "${code}" is no code`);
   assert(origin === undefined || origins.includes(origin), `Cannot make a failure: "${origin}" is no origin`);
   assert(
@@ -112,13 +120,17 @@ function checkDetails(code: FailureCode, { origin, retryAfterMs, provider }: Fai
  * What a failure means for whoever goes on: what a capability has said of it (`context.severity`), else `retriable` where it is
  * retryable, else as the table says.
  */
-export function severityOf({
-  code,
-  retryable,
-  context,
-}: Pick<Failure, 'code' | 'retryable'> & Partial<Pick<Failure, 'context'>>): Severity {
-  const said = severities.find((one) => one === context?.['severity']);
-  return said ?? (retryable ? 'retriable' : failureTraits[code].severity);
+export function severityOf(
+  failure: Pick<Failure, 'code' | 'retryable'> & Partial<Pick<Failure, 'context'>>,
+): Severity {
+  try {
+    const { code, retryable, context } = failure;
+    const stated = severities.find((one) => one === context?.['severity']);
+    const known = Object.hasOwn(failureTraits, code) ? code : 'UNKNOWN';
+    return stated ?? (retryable ? 'retriable' : failureTraits[known].severity);
+  } catch {
+    return failureTraits.UNKNOWN.severity; // Something that is no failure and refuses to be read.
+  }
 }
 
 /** Redacts first and cuts then: a key that is cut in half no longer looks like one. */

@@ -2,6 +2,7 @@ import { unreachable } from '../base/assert.ts';
 import { displayProvider } from './classify/provider-names.ts';
 import { codeTexts } from './code-texts.ts';
 import type { Origin } from './codes.ts';
+import { copyFailure, readFailure } from './failure-document.ts';
 import { severityOf } from './failure.ts';
 import type { Failure } from './failure.ts';
 
@@ -24,6 +25,15 @@ export interface RenderOptions {
  * renderFailure(failure, 'person'); // 'Anthropic is overloaded. Rerail will try again in 12 s.'
  */
 export function renderFailure(failure: Failure, audience: Audience, options: RenderOptions = {}): string {
+  try {
+    return render(readFailure(failure), audience, options);
+  } catch {
+    // Not made by `createFailure`, and something deep inside it cannot be read.
+    return render(copyFailure(failure), audience, options);
+  }
+}
+
+function render(failure: Failure, audience: Audience, options: RenderOptions): string {
   switch (audience) {
     case 'person':
       return forPerson(failure, options.retrying ?? (failure.retryable && !isFinal(failure)));

@@ -1,6 +1,5 @@
-import { assert } from '../base/assert.ts';
 import type { FailureCode, Origin } from './codes.ts';
-import { parseFailureDocument, toFailureDocument } from './failure-document.ts';
+import { parseFailureDocument, readFailure, toFailureDocument } from './failure-document.ts';
 import type { FailureDocument } from './failure-document.ts';
 import type { Cause, Failure } from './failure.ts';
 
@@ -39,14 +38,14 @@ export class RerailError extends Error {
     return this.failure.retryable;
   }
 
-  /** The error of the family that the failure's origin asks for, with the thrown value as its `cause`. */
+  /**
+   * The error of the family that the failure's origin asks for, with the thrown value as its `cause`. Of something that is no
+   * failure it keeps what can be read.
+   */
   static from(failure: Failure, options: { readonly cause?: unknown } = {}): RerailError {
-    assert(
-      Object.hasOwn(families, failure.origin),
-      'Cannot make an error: expected a failure with an origin',
-    );
-    const Family = families[failure.origin];
-    return new Family(failure, options);
+    const readable = readFailure(failure);
+    const Family = families[readable.origin];
+    return new Family(readable, options);
   }
 
   /** Like `instanceof`, and also true across two copies of the package. */
