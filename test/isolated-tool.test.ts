@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { systemClock } from '../src/base/system.ts';
 import type { Tool, ToolContext } from '../src/model/tool.ts';
+import { createLeftBehind } from '../src/runtime/left-behind.ts';
 import { runTool } from '../src/runtime/run-tool.ts';
 import type { ToolRun, ToolRunOptions } from '../src/runtime/run-tool.ts';
 import { guardExit } from '../src/tools/exit-guard.ts';
@@ -25,6 +26,7 @@ function makeRun(execute: Tool['execute'], timeoutMs: number): ToolRun {
 const options: ToolRunOptions = {
   clock: systemClock,
   signal: new AbortController().signal,
+  leftBehind: createLeftBehind(),
   onProgress: () => undefined,
   onLate: () => undefined,
   assist: () => Promise.reject(new Error('not asked for')),

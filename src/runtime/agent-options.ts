@@ -38,6 +38,7 @@ import { rulesWithin, withExtras } from './inherited.ts';
 import type { AgentExtras } from './inherited.ts';
 import { fixedTokensOf } from './compact-effect.ts';
 import type { FailedHook } from './hook-notes.ts';
+import { createLeftBehind } from './left-behind.ts';
 import { asksNatively } from './model-turn.ts';
 import { readResultTool } from './spill-result-tool.ts';
 import { createSetup } from './setup.ts';
@@ -141,6 +142,7 @@ export function resolveAgent(
     instructions,
     settings,
     registry,
+    leftBehind: createLeftBehind(),
     rules: rulesWithin(checkPermissionRules(policy.permissions ?? []), extras.inherited),
     output,
     retry,

@@ -15,6 +15,7 @@ import type { Conductor } from './conductor.ts';
 import type { Gates } from './gates.ts';
 import type { HistoryRules } from './history-options.ts';
 import type { HookRunner } from './hooks.ts';
+import type { LeftBehind } from './left-behind.ts';
 import type { Node } from './node.ts';
 import type { Setup } from './setup.ts';
 import type { ToolRegistry } from './tool-registry.ts';
@@ -40,6 +41,8 @@ export interface AgentParts {
   readonly instructions: string;
   readonly settings: ModelSettings;
   readonly registry: ToolRegistry;
+  /** Calls that still run although their wait has ended. */
+  readonly leftBehind: LeftBehind;
   readonly rules: PermissionRules;
   readonly output: ReadSchema | undefined;
   readonly retry: RetryPolicy;

@@ -6,7 +6,11 @@ import { readProperty } from '../errors/classify/safe-read.ts';
 export type WorkEnd<Value> =
   | { readonly type: 'returned'; readonly value: Value }
   | { readonly type: 'threw'; readonly thrown: unknown }
-  | { readonly type: 'timed-out' }
+  | {
+      readonly type: 'timed-out';
+      /** Nor did it end within its grace. */
+      readonly isRunning: boolean;
+    }
   | { readonly type: 'aborted' };
 
 export interface WorkLimits<Value> {
@@ -14,6 +18,8 @@ export interface WorkLimits<Value> {
   readonly signal: AbortSignal;
   /** `Infinity` for none. */
   readonly timeoutMs: number;
+  /** How long the work may take to stop once it has timed out. The wait ends sooner where it stops sooner. */
+  readonly graceMs?: number;
   /** Called once, when the wait ends before the work: tell the work to stop. */
   readonly onInterrupt: (why: 'timed-out' | 'aborted') => void;
   /** Called once, when work that nobody waits for any more ends after all. */
@@ -46,11 +52,19 @@ interface Waiting<Value> {
   readonly resolve: (end: WorkEnd<Value>) => void;
   isOver: boolean;
   stopWaiting: () => void;
+  /** Ends the wait for work that has timed out. */
+  endGrace: ((isRunning: boolean) => void) | undefined;
 }
 
 function waitFor<Value>(work: PromiseLike<Value>, limits: WorkLimits<Value>): Promise<WorkEnd<Value>> {
   return new Promise((resolve) => {
-    const waiting: Waiting<Value> = { limits, resolve, isOver: false, stopWaiting: () => undefined };
+    const waiting: Waiting<Value> = {
+      limits,
+      resolve,
+      isOver: false,
+      stopWaiting: () => undefined,
+      endGrace: undefined,
+    };
     // Through a promise of our own: a thenable may call back twice, or throw.
     Promise.resolve(work).then(
       (value) => settle(waiting, { type: 'returned', value }),
@@ -73,6 +87,7 @@ function waitFor<Value>(work: PromiseLike<Value>, limits: WorkLimits<Value>): Pr
 
 function settle<Value>(waiting: Waiting<Value>, end: WorkEnd<Value>): void {
   if (waiting.isOver) {
+    waiting.endGrace?.(false);
     waiting.limits.onLate(end);
     return;
   }
@@ -85,6 +100,21 @@ function interrupt<Value>(waiting: Waiting<Value>, why: 'timed-out' | 'aborted')
   if (waiting.isOver) return;
   waiting.isOver = true;
   waiting.stopWaiting();
-  waiting.resolve({ type: why });
+  if (why === 'aborted') waiting.resolve({ type: why });
+  else giveGrace(waiting);
   waiting.limits.onInterrupt(why);
+}
+
+/** Work that obeys ends in a moment; only then may it be done again. */
+function giveGrace<Value>(waiting: Waiting<Value>): void {
+  const { clock, signal, graceMs = 0 } = waiting.limits;
+  if (graceMs === 0) return waiting.resolve({ type: 'timed-out', isRunning: true });
+  const cancelTimer = clock.after(graceMs, () => waiting.endGrace?.(true));
+  const stopListening = onAbort(signal, () => waiting.endGrace?.(true));
+  waiting.endGrace = (isRunning) => {
+    waiting.endGrace = undefined;
+    cancelTimer();
+    stopListening();
+    waiting.resolve({ type: 'timed-out', isRunning });
+  };
 }

@@ -7,6 +7,8 @@ import { RerailError } from '../errors/rerail-error.ts';
 import type { InputCheck, Tool, ToolContext, ToolEffect } from '../model/tool.ts';
 import { emptyLedger } from '../resilience/ledger.ts';
 import { simulatedClock } from '../testing/simulated-clock.ts';
+import { createLeftBehind } from './left-behind.ts';
+import type { LeftBehind } from './left-behind.ts';
 import { runTool, verifyTool } from './run-tool.ts';
 import type { LateEnd, ToolProgress, ToolRun, ToolRunOptions } from './run-tool.ts';
 
@@ -38,8 +40,10 @@ interface Watched {
   readonly abort: (reason: unknown) => void;
 }
 
-function watch(tool: Tool, rest: Partial<ToolRun> & { readonly clock?: Clock } = {}): Watched {
-  const { clock = simulatedClock(), ...fields } = rest;
+type Given = Partial<ToolRun> & { readonly clock?: Clock; readonly leftBehind?: LeftBehind };
+
+function watch(tool: Tool, rest: Given = {}): Watched {
+  const { clock = simulatedClock(), leftBehind = createLeftBehind(), ...fields } = rest;
   const controller = new AbortController();
   const [late, progress, background]: [LateEnd[], ToolProgress[], unknown[]] = [[], [], []];
   return {
@@ -56,6 +60,7 @@ function watch(tool: Tool, rest: Partial<ToolRun> & { readonly clock?: Clock } =
     },
     options: {
       clock,
+      leftBehind,
       signal: controller.signal,
       onProgress: (report) => progress.push(report),
       onLate: (report) => late.push(report),
@@ -90,6 +95,10 @@ function textOf({ content }: ToolEnd): string {
   return typeof content === 'string' ? content : JSON.stringify(content);
 }
 const forever = (): Promise<never> => new Promise(() => undefined);
+const untilAborted: Execute = (_input, { signal }) =>
+  new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error));
+  });
 
 // Whatever happens in this file, no rejection may be left to nobody: that ends a process.
 const unhandled: unknown[] = [];
@@ -296,19 +305,27 @@ describe('runTool(), when a tool asks for a retry', () => {
 
 describe('runTool(), when a tool does not end in time', () => {
   it.each([
-    { effect: 'read', type: 'failed', code: 'TIMEOUT', retryable: true, sideEffect: 'none' },
-    { effect: 'idempotent', type: 'failed', code: 'TIMEOUT', retryable: true, sideEffect: 'possible' },
-    { effect: 'once', type: 'unknown', code: 'UNKNOWN_OUTCOME', retryable: false, sideEffect: 'possible' },
+    { effect: 'read', type: 'failed', code: 'TIMEOUT', sideEffect: 'none' },
+    { effect: 'idempotent', type: 'failed', code: 'TIMEOUT', sideEffect: 'possible' },
+    { effect: 'once', type: 'unknown', code: 'UNKNOWN_OUTCOME', sideEffect: 'possible' },
   ] as const)('ends a $effect call as $type', async ({ effect, type, ...failure }) => {
     const clock = simulatedClock();
-    const watched = watch(makeTool(forever, { effect }), { clock });
-    const end = await clock.runUntil(runWatched(watched));
-    expect(end).toMatchObject({
-      type,
-      durationMs: 1000,
-      failure: { ...failure, origin: 'tool', context: { timeoutMs: 1000, tool: 'probe' } },
-    });
-    expect(clock.pending()).toBe(0);
+    // Only what has stopped can be tried again without being done twice.
+    for (const { execute, durationMs, isRunning } of [
+      { execute: untilAborted, durationMs: 1000, isRunning: false },
+      { execute: forever, durationMs: 1250, isRunning: true },
+    ]) {
+      const watched = watch(makeTool(execute, { effect }), { clock });
+      const end = await clock.runUntil(runWatched(watched));
+      const retryable = effect !== 'once' && !isRunning;
+      expect(end).toMatchObject({
+        type,
+        durationMs,
+        failure: { ...failure, retryable, origin: 'tool', context: { timeoutMs: 1000, tool: 'probe' } },
+      });
+      expect(end.failure?.context['stillRunning']).toBe(isRunning ? true : undefined);
+      expect(clock.pending()).toBe(0);
+    }
   });
 
   it('gives it no more than what is left of the run, and does not begin with nothing left', async () => {
@@ -404,17 +421,29 @@ describe('runTool(), when a tool does not end in time', () => {
     expect(watched.late[0]?.summary).not.toContain(key);
   });
 
-  it('counts the calls of the tool that still run although nobody waits', async () => {
+  it('counts the calls of the tool that still run although their wait has ended', async () => {
     const clock = simulatedClock();
+    const leftBehind = createLeftBehind();
     const tool = makeTool(forever);
     const ends = await clock.runUntil(
       (async () => {
-        const first = await runWatched(watch(tool, { clock }));
-        const second = await runWatched(watch(tool, { clock }));
+        const first = await runWatched(watch(tool, { clock, leftBehind }));
+        const second = await runWatched(watch(tool, { clock, leftBehind, input: { a: 2 } }));
         return [first, second];
       })(),
     );
     expect(ends.map(({ failure }) => failure?.context['leftBehind'])).toEqual([undefined, 2]);
+  });
+
+  it('forgets the oldest of a thousand calls that never settle', async () => {
+    const clock = simulatedClock();
+    const leftBehind = createLeftBehind();
+    const tool = makeTool(forever);
+    const calls = Array.from({ length: 1001 }, (_, a) => watch(tool, { clock, leftBehind, input: { a } }));
+    await clock.runUntil(Promise.all(calls.map(runWatched)));
+    expect(leftBehind.count(tool)).toBe(1000);
+    expect(leftBehind.find(watch(tool, { input: { a: 0 } }).run)).toBeUndefined();
+    expect(leftBehind.find(watch(tool, { input: { a: 1 } }).run)).toBe('same-call');
   });
 
   it('never begins a call whose input took too long to check', async () => {

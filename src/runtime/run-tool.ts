@@ -10,6 +10,7 @@ import type { WorkEnd } from './bounded-work.ts';
 import { collectStream, isAsyncIterable } from './collect-stream.ts';
 import { encodeResult } from './encode-result.ts';
 import type { Encoding } from './encode-result.ts';
+import { findInTheWay } from './left-behind.ts';
 import { beginCall, createToolContext } from './tool-context.ts';
 import type { ToolCall } from './tool-context.ts';
 import { createEnd, failedEnd, okEnd } from './tool-end.ts';
@@ -23,7 +24,7 @@ import {
 } from './tool-failures.ts';
 import { markerOf, markerWithin } from './tool-markers.ts';
 import type { ToolMarker } from './tool-markers.ts';
-import { leftBehindOf, performWithin } from './tool-performance.ts';
+import { performWithin } from './tool-performance.ts';
 import type { ToolRun, ToolRunOptions } from './tool-run.ts';
 
 export { verifyTool } from './verify-tool.ts';
@@ -38,6 +39,8 @@ export function runTool(run: ToolRun, options: ToolRunOptions): ToolEnd | Promis
   if (options.signal.aborted) return failedEnd(call, notBegun(run.tool, 'cancelled'));
   const timeoutMs = Math.min(run.tool.timeoutMs, run.leftMs);
   if (!(timeoutMs > 0)) return failedEnd(call, notBegun(run.tool, 'no-time'));
+  const inTheWay = findInTheWay(run, options.leftBehind);
+  if (inTheWay !== undefined) return failedEnd(call, notBegun(run.tool, inTheWay));
   const ended = performWithin(call, { timeoutMs, perform: () => execute(call), summarise: summariseResult });
   return ended instanceof Promise
     ? ended.then((end) => endOf(call, end, timeoutMs))
@@ -104,7 +107,14 @@ function endOf(call: ToolCall, end: WorkEnd<Performed>, timeoutMs: number): Tool
     }
     case 'timed-out':
       if (!call.hasBegun) return failedEnd(call, notBegun(tool, 'slow-check'));
-      return interruptedEnd(call, timeoutFailure(tool, { timeoutMs, leftBehind: leftBehindOf(tool) }));
+      return interruptedEnd(
+        call,
+        timeoutFailure(tool, {
+          timeoutMs,
+          isRunning: end.isRunning,
+          leftBehind: call.options.leftBehind.count(tool),
+        }),
+      );
     case 'aborted':
       if (!call.hasBegun) return failedEnd(call, notBegun(tool, 'cancelled'));
       return interruptedEnd(call, abortFailure(tool));

@@ -6,6 +6,7 @@ import type { Json } from '../base/json.ts';
 import { createFailure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import { simulatedClock } from '../testing/simulated-clock.ts';
+import { createLeftBehind } from './left-behind.ts';
 import { runTool } from './run-tool.ts';
 import { readResultTool } from './spill-result-tool.ts';
 import { planSpill, refOf } from './spill-result.ts';
@@ -38,6 +39,7 @@ async function call(
       signal: new AbortController().signal,
       onProgress: () => undefined,
       onLate: () => undefined,
+      leftBehind: createLeftBehind(),
       assist: () => Promise.reject(new Error('not used')),
       onBackground: () => undefined,
     },

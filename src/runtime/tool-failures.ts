@@ -83,20 +83,23 @@ export function wordsForModel(tool: Tool, failure: Failure): string {
 }
 
 /** The end of a call that ran into its time limit. */
-export function timeoutFailure(tool: Tool, { timeoutMs, leftBehind }: TimeoutFacts): Failure {
+export function timeoutFailure(tool: Tool, { timeoutMs, isRunning, leftBehind }: TimeoutFacts): Failure {
   const context = defined({
     timeoutMs,
     tool: tool.name,
     leftBehind: leftBehind > 1 ? leftBehind : undefined,
+    stillRunning: isRunning ? true : undefined,
   });
-  const message = `Tool "${tool.name}" did not finish within ${timeoutMs} ms`;
+  const late = `Tool "${tool.name}" did not finish within ${timeoutMs} ms`;
+  const message = isRunning ? `${late}. It ignores cancellation and is still running` : late;
   if (tool.effect !== 'once') {
     return createFailure('TIMEOUT', {
       origin: 'tool',
       phase: 'execute',
-      retryable: true,
+      // Beside one that still runs, another would do the same work again.
+      retryable: !isRunning,
       sideEffect: effectOf(tool),
-      message,
+      message: isRunning ? `${message}: the same call is not started again until it ends` : message,
       context,
     });
   }
@@ -105,7 +108,9 @@ export function timeoutFailure(tool: Tool, { timeoutMs, leftBehind }: TimeoutFac
 
 export interface TimeoutFacts {
   readonly timeoutMs: number;
-  /** Calls of this tool that nobody waits for any more and that still run, this one included. */
+  /** It did not stop when its signal aborted. */
+  readonly isRunning: boolean;
+  /** Calls of this tool whose wait has ended and that still run, this one included. */
   readonly leftBehind: number;
 }
 
@@ -158,6 +163,18 @@ const notBegunReasons = {
   cancelled: { code: 'CANCELLED', retryable: false, words: 'the run is cancelled' },
   'no-time': { code: 'TIMEOUT', retryable: false, words: 'the run has no time left' },
   'slow-check': { code: 'TIMEOUT', retryable: true, words: 'the check of its input took too long' },
+  'same-call': {
+    code: 'TIMEOUT',
+    retryable: false,
+    words:
+      'an earlier call with the same arguments ignores cancellation and is still running. Do not repeat it now',
+  },
+  'same-resource': {
+    code: 'TIMEOUT',
+    retryable: false,
+    words:
+      'an earlier call on the same resource ignores cancellation and is still running. Do something else first',
+  },
 } as const satisfies Record<string, { code: FailureCode; retryable: boolean; words: string }>;
 
 const maxShownIssues = 10;

@@ -1,6 +1,5 @@
 import { describeThrown } from '../errors/classify/safe-read.ts';
 import { clean } from '../errors/failure.ts';
-import type { Tool } from '../model/tool.ts';
 import { runWithin } from './bounded-work.ts';
 import type { WorkEnd } from './bounded-work.ts';
 import { interruptCall } from './tool-context.ts';
@@ -12,16 +11,20 @@ export function performWithin<Value>(
   { timeoutMs, perform, summarise }: Performance<Value>,
 ): WorkEnd<Value> | Promise<WorkEnd<Value>> {
   const { clock, signal } = call.options;
+  let noteEnd: (() => void) | undefined;
   return runWithin(perform, {
     clock,
     signal,
     timeoutMs,
+    // Never beyond the run's own time.
+    graceMs: Math.min(graceMs, Math.max(0, call.run.leftMs - timeoutMs)),
     onInterrupt: (why) => {
-      countLeftBehind(call.run.tool, 1);
+      // What has not reached the tool's own code cannot be done twice.
+      if (call.hasBegun) noteEnd = call.options.leftBehind.note(call.run);
       interruptCall(call, why === 'timed-out' ? timeoutReason(timeoutMs) : (signal.reason as unknown));
     },
     onLate: (end) => {
-      countLeftBehind(call.run.tool, -1);
+      noteEnd?.();
       reportLate(call, end.type === 'returned' ? { type: 'returned', text: summarise(end.value) } : end);
     },
   });
@@ -34,17 +37,8 @@ export interface Performance<Value> {
   readonly summarise: (value: Value) => string;
 }
 
-/** Calls of this tool that nobody waits for any more and that still run. */
-export function leftBehindOf(tool: Tool): number {
-  return leftBehind.get(tool) ?? 0;
-}
-
-// Per tool, the calls that nobody waits for any more and that still run.
-const leftBehind = new WeakMap<Tool, number>();
-
-function countLeftBehind(tool: Tool, change: number): void {
-  leftBehind.set(tool, (leftBehind.get(tool) ?? 0) + change);
-}
+/** How long a tool may take to stop after its signal has aborted. */
+const graceMs = 250;
 
 function timeoutReason(timeoutMs: number): DOMException {
   return new DOMException(`The tool's time of ${timeoutMs} ms is over`, 'TimeoutError');

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Json } from '../base/json.ts';
 import type { Schema, Tool } from '../model/tool.ts';
+import type { LeftBehind } from './left-behind.ts';
 import type { Ledger } from '../resilience/ledger.ts';
 
 /** One call of a tool. */
@@ -16,6 +17,8 @@ export interface ToolRun {
   readonly idempotencyKey: string | (() => string);
   /** What is left of the run's time. */
   readonly leftMs: number;
+  /** What the call declares to need for itself. */
+  readonly resource?: string | undefined;
   /** What the run has kept for its tools. */
   readonly recall?: (name: string) => string | undefined;
 }
@@ -23,6 +26,8 @@ export interface ToolRun {
 export interface ToolRunOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** The agent's calls that still run although their wait has ended. */
+  readonly leftBehind: LeftBehind;
   readonly onProgress: (progress: ToolProgress) => void;
   readonly onLate: (late: LateEnd) => void;
   /** Rejects with a `RerailError`. */

@@ -13,6 +13,7 @@ import type { AgentParts } from './agent-parts.ts';
 import { assist } from './assist.ts';
 import { watchBackground } from './background.ts';
 import type { EffectContext } from './durable.ts';
+import { findInTheWay } from './left-behind.ts';
 import { publish } from './live-run.ts';
 import type { LiveRun } from './live-run.ts';
 import { runTool } from './run-tool.ts';
@@ -44,7 +45,7 @@ export function runHeld(parts: AgentParts, live: LiveRun, working: Working): Too
   const { signal } = working.context;
   if (signal.aborted) return notStarted(working.call);
   const run = toRun(parts, live, working);
-  const resource = resourceOf(working.tool, run.input);
+  const { resource } = run;
   live.slots ??= createSlots(live.maxConcurrentTools);
   const entering = live.slots.enter({ signal });
   if (entering instanceof Promise || resource !== undefined)
@@ -60,10 +61,12 @@ export function toRun({ config }: AgentParts, live: LiveRun, { call, tool, input
   const { runId } = live;
   const { turn, index, attempt } = input;
   const elapsedMs = live.state?.elapsedMs ?? 0;
+  const given = live.inputs?.get(index) ?? call.input;
   return {
     tool,
     callId: call.callId,
-    input: live.inputs?.get(index) ?? call.input,
+    input: given,
+    resource: resourceOf(tool, given),
     runId,
     turn,
     attempt,
@@ -83,6 +86,7 @@ export function optionsOf(parts: AgentParts, live: LiveRun, working: Working): T
     // Without a store there is nothing to spill into.
     maxSpilledCharacters: parts.store === undefined ? 0 : maxSpilledCharacters,
     clock: parts.clock,
+    leftBehind: parts.leftBehind,
     signal: context.signal,
     onProgress: (progress) => publish(live, { type: 'tool-progress', turn, callId, name, ...progress }),
     onLate: (late) => publish(live, { type: 'tool-late', turn, callId, name, ...late }),
@@ -105,7 +109,8 @@ function begin(
   live: LiveRun,
   { working, run }: { readonly working: Working; readonly run: ToolRun },
 ): ToolEnd | Promise<ToolEnd> {
-  if (live.watchers.size > 0) publish(live, startOf(working.call, working.input, run.input));
+  const isStarting = live.watchers.size > 0 && findInTheWay(run, parts.leftBehind) === undefined;
+  if (isStarting) publish(live, startOf(working.call, working.input, run.input));
   return runTool(run, optionsOf(parts, live, working));
 }
 

@@ -64,9 +64,15 @@ function endOf(call: ToolCall, end: WorkEnd<unknown>): VerifyEnd {
   }
 }
 
+const stillRunning =
+  'verify says that it did not happen, but the call ignores cancellation and is still running';
+
 function endOfAnswer(call: ToolCall, answer: unknown): VerifyEnd {
   const happened = readProperty(answer, 'happened');
-  if (happened === false) return { type: 'did-not-happen' };
+  if (happened === false) {
+    const isRunning = call.options.leftBehind.find(call.run) === 'same-call';
+    return isRunning ? unknown(call, { why: stillRunning }) : { type: 'did-not-happen' };
+  }
   if (happened === true) return { type: 'happened', end: happenedEnd(call, readProperty(answer, 'result')) };
   if (happened === 'unknown') return unknown(call, { why: 'verify cannot tell either' });
   const why = `verify answered neither { happened: true } nor { happened: false }, but happened ${describeHappened(answer)}`;

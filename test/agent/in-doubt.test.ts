@@ -26,7 +26,7 @@ interface Stage extends Scene {
 
 type Verify = (input: unknown, context: ToolContext) => Verified | Promise<Verified>;
 
-/** A tool that never ends the first `hangs` times. */
+/** A tool that hangs the first `hangs` times, until its signal aborts. */
 function hangScene(
   { hangs = 1, verify }: { readonly hangs?: number; readonly verify?: Verify },
   options: Partial<SceneOptions> = {},
@@ -37,10 +37,10 @@ function hangScene(
     name: 'pay',
     timeoutMs: 1000,
     ...(verify === undefined ? {} : { verify }),
-    execute: (_input, { idempotencyKey }) => {
+    execute: (_input, { idempotencyKey, signal }) => {
       executions += 1;
       keys.add(idempotencyKey);
-      return executions <= hangs ? new Promise(() => undefined) : `paid at attempt ${executions}`;
+      return executions <= hangs ? hangUntil(signal) : `paid at attempt ${executions}`;
     },
   });
   const scene = setScene({ tools: [pay], script: [calling('pay', { cents: 1 }), 'Done.'], ...options });
@@ -48,6 +48,11 @@ function hangScene(
 }
 
 const hang = (): Promise<never> => new Promise(() => undefined);
+
+const hangUntil = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error));
+  });
 
 describe('a call in doubt', () => {
   it.each([
@@ -171,10 +176,10 @@ describe('a call in doubt', () => {
         name: 'pay',
         effect,
         timeoutMs: 1000,
-        execute: (_input, { idempotencyKey }) => {
+        execute: (_input, { idempotencyKey, signal }) => {
           reached += 1;
           keys.add(idempotencyKey);
-          return reached === 1 ? hang() : 'paid';
+          return reached === 1 ? hangUntil(signal) : 'paid';
         },
       });
       const { run, events } = setScene({ tools: [pay], script: [calling('pay'), 'Done.'] });

@@ -4,6 +4,7 @@ import type { ToolEnd } from '../../agent/tool-call.ts';
 import { createFailure, severityOf } from '../../errors/failure.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
 import { emptyLedger } from '../../resilience/ledger.ts';
+import { createLeftBehind } from '../../runtime/left-behind.ts';
 import { runTool, verifyTool } from '../../runtime/run-tool.ts';
 import type { ToolRun, ToolRunOptions } from '../../runtime/run-tool.ts';
 import { simulatedClock } from '../../testing/simulated-clock.ts';
@@ -32,6 +33,7 @@ function runOf(made: ReturnType<typeof capability>, values: ToolRun['input']): [
   const options: ToolRunOptions = {
     clock: simulatedClock(),
     signal: new AbortController().signal,
+    leftBehind: createLeftBehind(),
     onProgress: () => undefined,
     onLate: () => undefined,
     onBackground: () => undefined,
