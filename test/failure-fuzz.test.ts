@@ -96,30 +96,49 @@ function enliven(recipe: Recipe): Readonly<Record<string, unknown>> {
 }
 
 function hostileValues(): readonly unknown[] {
+  const bare: unknown = Object.create(null);
   const revoked = Proxy.revocable({}, {});
   revoked.revoke();
   const circle: Record<string, unknown> = {};
   circle['self'] = circle;
   const throwing = { get: raise, ownKeys: raise, has: raise, getPrototypeOf: raise };
   return [
-    ...[null, undefined, 0, -1, Number.NaN, Number.POSITIVE_INFINITY, 1n, true, '', 'x'.repeat(100_000)],
-    ...['toString', '__proto__', 'constructor', Symbol('s'), () => 1, [], [null], [[]], {}],
-    ...[
-      Object.create(null),
-      new Date(Number.NaN),
-      new Map(),
-      new Error('x'),
-      { length: 5 },
-      circle,
-      [circle],
-    ],
-    ...[revoked.proxy, new Proxy({}, throwing), new Proxy([], { get: raise }), new Proxy(() => 1, throwing)],
+    null,
+    undefined,
+    0,
+    -1,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    1n,
+    true,
+    '',
+    'x'.repeat(100_000),
+    'toString',
+    '__proto__',
+    'constructor',
+    Symbol('s'),
+    () => 1,
+    [],
+    [null],
+    [[]],
+    {},
+    bare,
+    new Date(Number.NaN),
+    new Map(),
+    new Error('x'),
+    { length: 5 },
+    circle,
+    [circle],
+    revoked.proxy,
+    new Proxy({}, throwing),
+    new Proxy([], { get: raise }),
+    new Proxy(() => 1, throwing),
     { toString: 1, valueOf: 1 },
     [{ toString: 1, valueOf: 1 }],
     { toJSON: raise },
     { deep: { toJSON: raise, big: 1n } },
     Object.defineProperty({}, 'tool', { get: raise, enumerable: true }),
-    JSON.parse('{"__proto__":{"polluted":1}}'),
+    JSON.parse('{"__proto__":{"polluted":1}}') as unknown,
     { [Symbol.toPrimitive]: 1 },
     [{ name: 1, message: null }],
     Array.from({ length: 5000 }, () => ({ name: 'Error', message: 'm' })),
