@@ -7,7 +7,7 @@ import { holdChat } from './chat/hold-chat.ts';
 import type { ChatAgent, ChatHandlers, StopName } from './chat/chat-parts.ts';
 import type { CommandRun, Given } from './command-spec.ts';
 import { loadSettings } from './config/load-settings.ts';
-import { stateFolders } from './config/state-folders.ts';
+import { findStateFolders } from './config/state-folders.ts';
 import type { CliIo } from './io.ts';
 import { loadWorkspaceTools } from './load-workspace-tools.ts';
 import { openAgent } from './open-agent.ts';
@@ -16,14 +16,16 @@ import { settingFlagsOf } from './shared-options.ts';
 import { requestFacts } from './view/request-facts.ts';
 
 /** Talks with the agent of this folder until the person leaves. */
-export const runChat: CommandRun = (given, io) => {
+export const runChat: CommandRun = async (given, io) => {
   const { session } = given.flags;
+  const { workspace = '.' } = settingFlagsOf(given);
+  const { state } = await findStateFolders(io, path.resolve(io.folder, workspace));
   return holdChat(
     {
       open: ({ model }, handlers) => open(withModel(given, model), io, handlers),
       ...(typeof session === 'string' ? { sessionId: session } : {}),
       storeFlag: storeFlagOf(given.flags),
-      historyFile: path.join(stateFolders(io).state, 'chat-history.jsonl'),
+      historyFile: path.join(state, 'chat-history.jsonl'),
       clock: systemClock,
       newId: systemId,
       onSignal,

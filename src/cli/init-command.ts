@@ -4,33 +4,37 @@ import { visible } from '../base/printable.ts';
 import { readProperty } from '../errors/classify/safe-read.ts';
 import type { CommandRun } from './command-spec.ts';
 import { configsIn, configNames } from './config/find-files.ts';
-import { canStripTypes } from './config/strip-types.ts';
+import { findStateFolders } from './config/state-folders.ts';
+import type { StateFolders } from './config/state-folders.ts';
+import { canStripTypes, systemStrippers } from './config/strip-types.ts';
 import { addTrust, contentHash, readTrustList } from './config/trust-list.ts';
 import { agentTemplate, configTemplate, jsonTemplate } from './init-templates.ts';
-import type { CliIo } from './io.ts';
 import { settingFlagsOf } from './shared-options.ts';
 import { quote, usageError } from './usage-error.ts';
 
 /** Writes the files that are not there yet, and says what to type next. */
 export const runInit: CommandRun = async (given, io) => {
   const folder = await openFolder(path.resolve(io.folder, settingFlagsOf(given).workspace ?? '.'));
+  const folders = await findStateFolders(io, folder);
+  for (const notice of folders.notices) io.stderr.write(`${notice}\n`);
   const isJson = given.flags['json'] === true;
-  const config = isJson ? 'rerail.config.json' : 'rerail.config.ts';
+  // The texts have no types in them: where none can be taken out, they are written as what they are.
+  const ending = canStripTypes(systemStrippers(folders.grounds)) ? 'ts' : 'mjs';
+  const config = isJson ? 'rerail.config.json' : `rerail.config.${ending}`;
+  const agent = `rerail-agent.${ending}`;
   const text = isJson ? jsonTemplate : configTemplate;
   const [existing] = await configsIn(folder, configNames);
   const say = (line: string): unknown => io.stdout.write(`${line}\n`);
   if (existing === undefined) {
     const isWritten = await writeNew(path.join(folder, config), text);
-    if (isWritten) await trustOwn(path.join(folder, config), { text, io });
+    if (isWritten) await trustOwn(path.join(folder, config), { text, folders, atMs: io.now() });
     say(isWritten ? `Wrote ${config}.` : `${config} is there already and was left as it is.`);
   } else say(`${visible(path.basename(existing))} is there already and was left as it is.`);
-  const isAgentWritten = await writeNew(path.join(folder, agentName), agentTemplate);
-  say(isAgentWritten ? `Wrote ${agentName}.` : `${agentName} is there already and was left as it is.`);
-  for (const line of nextSteps(path.join(folder, config), io.command)) say(line);
+  const isAgentWritten = await writeNew(path.join(folder, agent), agentTemplate);
+  say(isAgentWritten ? `Wrote ${agent}.` : `${agent} is there already and was left as it is.`);
+  for (const line of nextSteps(io.command)) say(line);
   return 0;
 };
-
-const agentName = 'rerail-agent.ts';
 
 async function openFolder(folder: string): Promise<string> {
   try {
@@ -63,17 +67,14 @@ function refusal(error: unknown, file: string): Error | undefined {
 /** What was written here and now, at somebody's wish, needs no second yes. */
 async function trustOwn(
   file: string,
-  { text, io }: { readonly text: string; readonly io: CliIo },
+  { text, folders, atMs }: { readonly text: string; readonly folders: StateFolders; readonly atMs: number },
 ): Promise<void> {
   const sha256 = contentHash(Buffer.from(text));
-  await addTrust(await readTrustList(io), [{ path: file, sha256, atMs: io.now() }]);
+  await addTrust(await readTrustList(folders), [{ path: file, sha256, atMs }]);
 }
 
-function nextSteps(file: string, command: string): readonly string[] {
-  const isLoadable = file.endsWith('.json') || canStripTypes(file);
-  const missing = `Node ${process.versions.node} cannot load TypeScript by itself: type npm install --save-dev typescript@5, or use ${command} init --json.`;
+function nextSteps(command: string): readonly string[] {
   return [
-    ...(isLoadable ? [] : [missing]),
     '',
     'What to type next:',
     `  ${command} config   shows every setting and where it comes from`,

@@ -10,7 +10,7 @@ export const initSpec: CommandSpec = {
     workspaceOption,
   ],
   details: [
-    'Writes rerail.config.ts and rerail-agent.ts, and never over a file that is there. The configuration it has written itself is trusted; after you have changed it, type rerail trust.',
+    'Writes rerail.config.ts and rerail-agent.ts, or both as .mjs where this Node cannot load TypeScript, and never over a file that is there. The configuration it has written itself is trusted; after you have changed it, type rerail trust.',
   ],
   examples: [{ line: 'rerail init' }, { line: 'rerail init --json' }],
   load: async () => (await import('./init-command.ts')).runInit,

@@ -18,8 +18,10 @@ export interface CliIo {
   readonly now: () => number;
   /** Where the program was called. */
   readonly folder: string;
-  /** The folder of the person who called it. */
-  readonly home: string;
+  /** The home folder of the person who called it, as `HOME` has it: it may be empty or relative. Nothing where there is none. */
+  readonly home: string | undefined;
+  /** The home folder in the system's list of users, which the environment cannot change. `home` where it is left out. */
+  readonly accountHome?: string;
   /** The keyboard and the screen, where both are a terminal that can do more than print lines. */
   readonly terminal: Terminal | undefined;
   /** How this program was called, so that it can say what to type next: `npx rerail`. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { createReadStream, readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { homedir, userInfo } from 'node:os';
 import path from 'node:path';
 import { isatty } from 'node:tty';
 import type { CliIo } from './io.ts';
@@ -17,7 +17,8 @@ const io: CliIo = {
   env: process.env,
   now: () => Date.now(),
   folder: process.cwd(),
-  home: homedir(),
+  home: process.platform === 'win32' ? homedir() : (process.env['HOME'] ?? accountHome()),
+  accountHome: accountHome() ?? '',
   terminal:
     process.stdin.isTTY && process.stdout.isTTY && process.env['TERM'] !== 'dumb'
       ? openTerminal(process.stdin, process.stdout)
@@ -46,6 +47,15 @@ async function reportUnwritable(error: NodeJS.ErrnoException): Promise<void> {
   const message = `Cannot write to standard output: ${error.code ?? error.message}`;
   const failure = createFailure('IO_ERROR', { message, hint: 'Check the disk that it goes to' });
   process.exitCode = await reportThrown(RerailError.from(failure, { cause: error }), io);
+}
+
+/** None where the user is in no list, as in many containers. */
+function accountHome(): string | undefined {
+  try {
+    return userInfo().homedir;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Installed, it is called by its name; in a checkout, by its file. */

@@ -5,6 +5,7 @@ import { exitCodes } from '../errors/codes.ts';
 import { readProperty } from '../errors/classify/safe-read.ts';
 import type { CommandRun, Given } from './command-spec.ts';
 import { problemsError } from './config/config-problem.ts';
+import { findStateFolders } from './config/state-folders.ts';
 import { addTrust, isTrusted, readTrustList, removeTrust } from './config/trust-list.ts';
 import type { TrustList } from './config/trust-list.ts';
 import { readTrustable } from './config/trustable-files.ts';
@@ -17,7 +18,9 @@ import { quote, usageError } from './usage-error.ts';
 /** Shows what would be trusted, asks, and keeps the answer. */
 export const runTrust: CommandRun = async (given, io) => {
   const folder = await openFolder(given, io);
-  const list = await readTrustList(io);
+  const folders = await findStateFolders(io, folder);
+  for (const notice of folders.notices) io.stderr.write(`${notice}\n`);
+  const list = await readTrustList(folders);
   if (given.flags['remove'] === true) return remove(list, folder, io);
   const { files, problems } = await readTrustable(folder);
   if (problems.length > 0) throw problemsError(problems, 'Nothing was trusted.');

@@ -7,6 +7,7 @@ import { loadSettings } from '../../src/cli/config/load-settings.ts';
 import type { LoadOptions } from '../../src/cli/config/load-settings.ts';
 import type { SettingFlags } from '../../src/cli/config/setting-flags.ts';
 import type { Settings } from '../../src/cli/config/settings.ts';
+import { findStateFolders } from '../../src/cli/config/state-folders.ts';
 import { addTrust, readTrustList } from '../../src/cli/config/trust-list.ts';
 import { readTrustable } from '../../src/cli/config/trustable-files.ts';
 import type { CliIo } from '../../src/cli/io.ts';
@@ -86,7 +87,7 @@ export function createConfigWorld(given: Partial<CliIo> & { readonly typed?: str
     trust: async () => {
       const { files } = await readTrustable(workspace);
       await addTrust(
-        await readTrustList(io),
+        await readTrustList(await findStateFolders(io)),
         files.map((file) => ({ path: file.path, sha256: file.sha256, atMs: 1 })),
       );
     },

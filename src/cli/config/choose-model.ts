@@ -32,6 +32,8 @@ export interface ChooseOptions {
   /** Where the provider of the first model is to be asked. */
   readonly address?: AddressWish | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Whether a variable of `env` comes from the `.env` of the workspace. */
+  readonly isFromFile?: (variable: string) => boolean;
   readonly findLocal: () => Promise<LocalServer | undefined>;
 }
 
@@ -39,11 +41,12 @@ export interface ChooseOptions {
  * Chooses by what was asked for, then by the keys in the environment, then by a server on this machine, and takes the embedded
  * model last. A key that cannot be one throws here, before anything is sent.
  */
-export async function chooseModel({ wish, address, env, findLocal }: ChooseOptions): Promise<ModelChoice> {
+export async function chooseModel(options: ChooseOptions): Promise<ModelChoice> {
+  const { wish, address, env, isFromFile = () => false, findLocal } = options;
   const registry = createModelRegistry({ environment: env });
   const making: Making = { registry, env, address };
   if (wish !== undefined) return chooseWished(wish, making);
-  const keys = findKeys(registry, env);
+  const keys = findKeys(registry, { env, isFromFile });
   if (address !== undefined) refuseAmbiguous(address, keys);
   return chooseByKeys(keys, making) ?? (await chooseLocal(registry, findLocal)) ?? chooseEmbedded(keys);
 }
@@ -117,12 +120,16 @@ function reasonOf(from: string): string {
 
 interface FoundKey {
   readonly variable: string;
+  readonly isFromFile: boolean;
   readonly provider: string;
   /** Nothing where a key alone decides nothing. */
   readonly name: string | undefined;
 }
 
-function findKeys(registry: ModelRegistry, env: ChooseOptions['env']): readonly FoundKey[] {
+function findKeys(
+  registry: ModelRegistry,
+  { env, isFromFile }: Required<Pick<ChooseOptions, 'env' | 'isFromFile'>>,
+): readonly FoundKey[] {
   const candidates = [
     ...defaultModels.map(({ provider, model }) => ({ provider, name: `${provider}:${model}` })),
     ...undecided.map((provider) => ({ provider, name: undefined })),
@@ -130,7 +137,7 @@ function findKeys(registry: ModelRegistry, env: ChooseOptions['env']): readonly 
   return candidates.flatMap(({ provider, name }) => {
     const { keyVariables } = registry.describe(name ?? `${provider}:any`);
     const variable = keyVariables.find((each) => isSet(env[each]));
-    return variable === undefined ? [] : [{ provider, variable, name }];
+    return variable === undefined ? [] : [{ provider, variable, isFromFile: isFromFile(variable), name }];
   });
 }
 
@@ -141,7 +148,7 @@ function isSet(value: string | undefined): boolean {
 const maxFallbacks = 2;
 
 function chooseByKeys(keys: readonly FoundKey[], making: Making): ModelChoice | undefined {
-  const usable = keys.flatMap(({ variable, name }) => (name === undefined ? [] : [{ variable, name }]));
+  const usable = keys.flatMap(({ name, ...key }) => (name === undefined ? [] : [{ ...key, name }]));
   const [first, ...rest] = usable;
   if (first === undefined) return undefined;
   const standing = { ...making, address: addressFor(first.name, making).address };
@@ -160,8 +167,8 @@ function chooseByKeys(keys: readonly FoundKey[], making: Making): ModelChoice | 
   const also = others === '' ? '' : ` (and ${others} as fallback)`;
   return {
     models: [model, ...fallbacks.map(({ chosen }) => chosen)],
-    from: `environment ${first.variable}`,
-    line: `Model: ${first.name}${whereWords(model)}, because ${first.variable} is set${also}.`,
+    from: `${first.isFromFile ? '.env' : 'environment'} ${first.variable}`,
+    line: `Model: ${first.name}${whereWords(model)}, because ${first.variable} is set${first.isFromFile ? ' in .env' : ''}${also}.`,
     notices,
   };
 }

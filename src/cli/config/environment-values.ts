@@ -26,7 +26,7 @@ const flags: Readonly<Record<string, boolean>> = {
 const toFlag = (text: string): unknown => flags[text.toLowerCase()] ?? text;
 
 /** Each with what it means in a configuration file. */
-export const variableRows: readonly VariableRow[] = [
+const variableRows: readonly VariableRow[] = [
   { variable: 'RERAIL_MODEL', path: 'model', read: toList },
   { variable: 'RERAIL_BASE_URL', path: 'baseURL', read: (text) => text },
   { variable: 'RERAIL_STORE', path: 'store', read: (text) => text },

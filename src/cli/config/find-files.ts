@@ -49,15 +49,25 @@ const maxLevels = 64;
 
 /** Without a repository, in the workspace alone: whoever owns a folder above it need not be its owner. */
 async function findConfigs(workspace: string): Promise<readonly string[]> {
+  const root = await findRepository(workspace);
   const found: (readonly string[])[] = [];
-  let folder = workspace;
-  for (let level = 0; level < maxLevels; level += 1) {
+  for (let folder = workspace; ; folder = path.dirname(folder)) {
+    // Bounded: the root is the workspace or above it.
     found.push(await configsIn(folder, configNames));
-    if (await isThere(path.join(folder, '.git'))) return found.flat();
-    if (path.dirname(folder) === folder) break;
-    folder = path.dirname(folder);
+    if (folder === root || path.dirname(folder) === folder) return found.flat();
   }
-  return found[0] ?? [];
+}
+
+/** The root of the repository that a folder is in, or the folder itself where it is in none; without links. */
+export async function findRepository(folder: string): Promise<string> {
+  const start = await realpathOr(folder);
+  let current = start;
+  for (let level = 0; level < maxLevels; level += 1) {
+    if (await isThere(path.join(current, '.git'))) return current;
+    if (path.dirname(current) === current) break;
+    current = path.dirname(current);
+  }
+  return start;
 }
 
 /** More slash commands than these are not looked at, and then none is used. */

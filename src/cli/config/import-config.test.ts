@@ -119,7 +119,7 @@ describe('a configuration in TypeScript that is wrong', () => {
     await world.trust();
     const [problem] = (await world.refusal({}, { strippers: none })).problems;
     expect(problem).toMatch(
-      /^rerail\.config\.ts: is in TypeScript, which Node .* install typescript .*, use Node 22\.18 or later, or write rerail\.config\.json$/,
+      /^rerail\.config\.ts: is in TypeScript, which Node .* use Node 22\.13 or later, or take the types out and name it rerail\.config\.mjs$/,
     );
   });
 });

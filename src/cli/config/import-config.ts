@@ -9,7 +9,7 @@ import type { HookedFiles } from './import-hooks.ts';
 import { ownModules } from './own-modules.ts';
 import { decodeText, isScript, urlOf } from './source-graph.ts';
 import type { SourceFile } from './source-graph.ts';
-import { stripTypes } from './strip-types.ts';
+import { stripTypes, systemStrippers } from './strip-types.ts';
 import type { TypeStrippers } from './strip-types.ts';
 
 /** What a configuration in TypeScript or JavaScript exports, or what is wrong with it. */
@@ -20,6 +20,8 @@ export type ImportedConfig =
 export interface ImportOptions {
   readonly clock?: Clock;
   readonly strippers?: TypeStrippers;
+  /** Folders that a download may have filled: nothing in them is loaded to read a configuration, besides the configuration. */
+  readonly grounds?: readonly string[];
 }
 
 const maxImportMs = 5000;
@@ -30,7 +32,7 @@ const maxImportMs = 5000;
  */
 export async function importConfig(
   files: readonly [SourceFile, ...SourceFile[]],
-  { clock = systemClock, strippers }: ImportOptions = {},
+  { clock = systemClock, grounds = [], strippers = systemStrippers(grounds) }: ImportOptions = {},
 ): Promise<ImportedConfig> {
   const [entry] = files;
   const prepared = prepare(files, strippers);
@@ -55,7 +57,7 @@ type Prepared =
   | { readonly type: 'ready'; readonly sources: HookedFiles['files'] }
   | Extract<ImportedConfig, { type: 'broken' }>;
 
-function prepare(files: readonly SourceFile[], strippers: TypeStrippers | undefined): Prepared {
+function prepare(files: readonly SourceFile[], strippers: TypeStrippers): Prepared {
   const sources: Record<string, { readonly format: string; readonly source: string }> = {};
   for (const file of files) {
     const text = decodeText(file.bytes);
@@ -65,7 +67,7 @@ function prepare(files: readonly SourceFile[], strippers: TypeStrippers | undefi
       sources[urlOf(file.path)] = { format: isScript(file.path) ? 'module' : 'json', source: text };
       continue;
     }
-    const stripped = stripTypes(text, { file: file.path, ...(strippers === undefined ? {} : { strippers }) });
+    const stripped = stripTypes(text, { file: file.path, strippers });
     if (stripped.type === 'no-compiler') return broken(file, noCompiler);
     if (stripped.type === 'broken') return { ...broken(file, stripped.text), line: stripped.line };
     sources[urlOf(file.path)] =
@@ -76,7 +78,7 @@ function prepare(files: readonly SourceFile[], strippers: TypeStrippers | undefi
   return { type: 'ready', sources };
 }
 
-const noCompiler = `is in TypeScript, which Node ${process.versions.node} cannot load by itself: install typescript (npm install --save-dev typescript@5), use Node 22.18 or later, or write rerail.config.json`;
+const noCompiler = `is in TypeScript, which Node ${process.versions.node} cannot load by itself: use Node 22.13 or later, or take the types out and name it rerail.config.mjs`;
 
 function broken({ path: file }: SourceFile, text: string): Extract<ImportedConfig, { type: 'broken' }> {
   return { type: 'broken', path: file, text };

@@ -21,11 +21,13 @@ import { findLocalServer } from './local-server.ts';
 import type { LocalServer } from './local-server.ts';
 import { originsOf } from './origins.ts';
 import { ownPathsInside } from './own-paths.ts';
+import { keepKeysSecret } from './provider-keys.ts';
 import { addressWish } from './provider-address.ts';
 import { flagValues } from './setting-flags.ts';
 import type { SettingFlags } from './setting-flags.ts';
 import type { Settings } from './settings.ts';
-import { stateFolders } from './state-folders.ts';
+import { findStateFolders, requireHome } from './state-folders.ts';
+import type { StateFolders } from './state-folders.ts';
 import { toSandboxChoice } from './to-sandbox-choice.ts';
 import { readUserLayer } from './user-layer.ts';
 import { readWorkspaceLayer } from './workspace-layer.ts';
@@ -45,11 +47,14 @@ export async function loadSettings(
   { findLocal = findLocalServer, ...options }: LoadOptions = {},
 ): Promise<Settings> {
   const workspace = await openFolder(path.resolve(io.folder, flags.workspace ?? '.'));
-  const found = await readWorkspaceLayer({ ...options, workspace, io, configFlag: flags.config });
+  const folders = await findStateFolders(io, workspace);
+  const importing = { grounds: folders.grounds, ...options };
+  const found = await readWorkspaceLayer({ ...importing, workspace, folders, io, configFlag: flags.config });
   const env = { ...found.dotEnv, ...io.env };
-  const environment = environmentValues(env, io.folder);
+  keepKeysSecret(env);
+  const environment = environmentValues(io.env, io.folder);
   const typed = flagValues(flags, io.folder);
-  const user = await readUserLayer(io, options);
+  const user = await readUserLayer(folders, io, importing);
   const problems = [...typed.problems, ...environment.problems, ...found.problems, ...user.problems];
   if (problems.length > 0) throw problemsError(problems);
   const layers = {
@@ -57,12 +62,24 @@ export async function loadSettings(
     environment: environment.values,
     workspace: found.values,
     user: user.values,
-    defaults: defaultsFor(io),
+    defaults: defaultsFor(folders, io),
   };
   const merged = mergeLayers(layers);
-  const model = await chooseModel({ wish: wishOf(merged), address: addressWish(layers), env, findLocal });
+  const model = await chooseModel({
+    wish: wishOf(merged),
+    address: addressWish(layers),
+    env,
+    isFromFile: (variable) => (io.env[variable] ?? '').trim() === '',
+    findLocal,
+  });
   const dotEnvNotice = found.hasUntrustedDotEnv && model.from === 'default' ? [untrustedDotEnv(io)] : [];
-  const notices = [...found.notices, ...environment.notices, ...hiddenNotices(merged), ...dotEnvNotice];
+  const notices = [
+    ...folders.notices,
+    ...found.notices,
+    ...environment.notices,
+    ...hiddenNotices(merged),
+    ...dotEnvNotice,
+  ];
   const settings = toSettings({
     merged,
     workspace,
@@ -71,8 +88,8 @@ export async function loadSettings(
     io,
     commandFiles: found.commandFiles,
   });
-  const own = await ownPathsInside(workspace, { io, storeFile: settings.storeFile });
-  return { ...settings, protect: [...settings.protect, ...own] };
+  const own = await ownPathsInside(workspace, { folders, storeFile: settings.storeFile });
+  return { ...settings, stateNotices: folders.notices, protect: [...settings.protect, ...own] };
 }
 
 async function openFolder(folder: string): Promise<string> {
@@ -90,8 +107,7 @@ function notAFolder(folder: string, why: string): Error {
   return configError(`Cannot work in ${quote(folder)}: ${why}`, { hint: 'Type: --workspace <folder>' });
 }
 
-function defaultsFor(io: CliIo): readonly GivenValue[] {
-  const { config, state } = stateFolders(io);
+function defaultsFor({ config, state }: StateFolders, io: CliIo): readonly GivenValue[] {
   const values = {
     store: path.join(state, 'runs.db'),
     instructions: defaultInstructions,
@@ -99,7 +115,7 @@ function defaultsFor(io: CliIo): readonly GivenValue[] {
     protect: [],
     sandbox: {},
     fetch: true,
-    commands: path.join(config, 'commands'),
+    commands: config === undefined ? [] : path.join(config, 'commands'),
     tools: [],
   };
   return Object.entries(values).map(([name, value]) => ({
@@ -174,12 +190,14 @@ function instructionsOf(merged: Merged): string {
     : `${defaultInstructions}\n\n${String(given.value)}`;
 }
 
-function pathsOf(merged: Merged, name: string, { home }: CliIo): readonly string[] {
+function pathsOf(merged: Merged, name: string, io: CliIo): readonly string[] {
   const [given] = merged.get(name) ?? [];
   if (given === undefined) return [];
   return asTexts(given.value).map((text) => {
     if (isAddress(text)) return text;
-    return text.startsWith('~/') ? path.join(home, text.slice(2)) : path.resolve(given.folder, text);
+    return text.startsWith('~/')
+      ? path.join(requireHome(io), text.slice(2))
+      : path.resolve(given.folder, text);
   });
 }
 

@@ -1,9 +1,7 @@
-import { realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { readProperty } from '../../errors/classify/safe-read.ts';
-import type { CliIo } from '../io.ts';
 import { isAddress } from '../store-place.ts';
-import { stateFolders } from './state-folders.ts';
+import { isInside, realest } from './real-paths.ts';
+import type { StateFolders } from './state-folders.ts';
 
 /**
  * What of our own lies inside the workspace, as paths to protect: whoever works in his home folder must not have an agent that
@@ -11,37 +9,21 @@ import { stateFolders } from './state-folders.ts';
  */
 export async function ownPathsInside(
   workspace: string,
-  { io, storeFile }: { readonly io: Pick<CliIo, 'env' | 'home'>; readonly storeFile: string },
+  { folders: { config, state }, storeFile }: { readonly folders: StateFolders; readonly storeFile: string },
 ): Promise<readonly string[]> {
-  const { config, state } = stateFolders(io);
-  // A database is no file.
-  const files = isAddress(storeFile) ? [config, state] : [config, state, storeFile];
-  const own = await Promise.all(files.map(realest));
-  return own.flatMap((file, index) => {
-    const inside = path.relative(workspace, file).split(path.sep).join('/');
-    // The workspace is a folder of ours itself.
-    if (inside === '') return ['*'];
-    if (inside.startsWith('../') || inside === '..' || path.isAbsolute(inside)) return [];
-    const isStore = index === 2;
-    // The files beside a database have its name and an ending.
-    return isStore ? [`${inside}*`] : [inside, `${inside}/**`];
-  });
+  const folders = await patternsIn(workspace, config === undefined ? [state] : [config, state]);
+  // A database is no file. The files beside one have its name and an ending.
+  const stores = isAddress(storeFile) ? [] : await patternsIn(workspace, [storeFile]);
+  return [
+    ...folders.flatMap((inside) => (inside === '*' ? [inside] : [inside, `${inside}/**`])),
+    ...stores.map((inside) => (inside === '*' ? inside : `${inside}*`)),
+  ];
 }
 
-const maxLevels = 64;
-
-/** Without links as far as it is there. */
-async function realest(file: string): Promise<string> {
-  const missing: string[] = [];
-  let current = path.resolve(file);
-  for (let level = 0; level < maxLevels; level += 1) {
-    try {
-      return path.join(await realpath(current), ...missing);
-    } catch (error) {
-      if (typeof readProperty(error, 'code') !== 'string') throw error;
-      missing.unshift(path.basename(current));
-      current = path.dirname(current);
-    }
-  }
-  return file;
+/** Of these, what is inside the workspace, as the tools name it; `*` where it is the workspace itself. */
+async function patternsIn(workspace: string, files: readonly string[]): Promise<readonly string[]> {
+  const real = await Promise.all(files.map(realest));
+  return real
+    .filter((file) => isInside(file, workspace))
+    .map((file) => path.relative(workspace, file).split(path.sep).join('/') || '*');
 }

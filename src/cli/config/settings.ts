@@ -33,6 +33,8 @@ export interface Settings {
   readonly commandFolders: readonly string[];
   /** What the person should know: a file that is not trusted and was passed over, a value that another one hides. */
   readonly notices: readonly string[];
+  /** Of these, where state is kept if it cannot be kept where it belongs: every command that reads it says so. */
+  readonly stateNotices?: readonly string[];
   /** Where each value came from, for `rerail config`. */
   readonly origins: readonly SettingOrigin[];
 }

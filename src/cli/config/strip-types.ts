@@ -1,5 +1,7 @@
+import { realpathSync } from 'node:fs';
 import module, { createRequire } from 'node:module';
 import { readProperty } from '../../errors/classify/safe-read.ts';
+import { isInside } from './real-paths.ts';
 
 /** A text in JavaScript; or for Node itself to strip; or what is in the way. */
 export type Stripped =
@@ -15,8 +17,8 @@ export interface TypeStrippers {
   readonly isNative: boolean;
   /** `module.stripTypeScriptTypes` of Node 22.13 and later. */
   readonly strip: ((text: string) => string) | undefined;
-  /** The compiler, found from the folder of a file or from ours. */
-  readonly compiler: (file: string) => Compiler | undefined;
+  /** The compiler of our own installation. One that a workspace brings along is code of others, and is never loaded. */
+  readonly compiler: () => Compiler | undefined;
 }
 
 /** As much of the compiler's interface as is needed. Version 7 has none. */
@@ -35,28 +37,28 @@ interface Transpiled {
 /** Takes the types out of a text in TypeScript. */
 export function stripTypes(
   text: string,
-  { file, strippers = systemStrippers() }: { readonly file: string; readonly strippers?: TypeStrippers },
+  { file, strippers }: { readonly file: string; readonly strippers: TypeStrippers },
 ): Stripped {
   if (strippers.isNative) return { type: 'native' };
   if (strippers.strip !== undefined) return byNode(text, strippers.strip);
-  const compiler = strippers.compiler(file);
+  const compiler = strippers.compiler();
   if (compiler === undefined) return { type: 'no-compiler' };
   return byCompiler(text, { file, compiler });
 }
 
-/** Whether types could be taken out of such a file. Looks for a compiler without loading it: nobody may have said yes to it. */
-export function canStripTypes(file: string): boolean {
-  const { isNative, strip } = systemStrippers();
-  return isNative || strip !== undefined || [import.meta.url, file].some(hasCompiler);
+/** What this process has. `grounds` are the folders from which nothing is loaded. */
+export function systemStrippers(grounds: readonly string[]): TypeStrippers {
+  const strip: unknown = readProperty(module, 'stripTypeScriptTypes');
+  return {
+    isNative: Boolean(readProperty(process.features, 'typescript')),
+    strip: typeof strip === 'function' ? (strip as (text: string) => string) : undefined,
+    compiler: () => loadCompiler(grounds),
+  };
 }
 
-function hasCompiler(from: string): boolean {
-  try {
-    createRequire(from).resolve('typescript');
-    return true;
-  } catch {
-    return false; // Not installed there.
-  }
+/** Whether types can be taken out here. */
+export function canStripTypes({ isNative, strip, compiler }: TypeStrippers): boolean {
+  return isNative || strip !== undefined || compiler() !== undefined;
 }
 
 function byNode(text: string, strip: (text: string) => string): Stripped {
@@ -90,22 +92,16 @@ function byCompiler(
   return { type: 'broken', line: text.slice(0, start).split('\n').length, text: words };
 }
 
-function systemStrippers(): TypeStrippers {
-  const strip: unknown = readProperty(module, 'stripTypeScriptTypes');
-  return {
-    isNative: Boolean(readProperty(process.features, 'typescript')),
-    strip: typeof strip === 'function' ? (strip as (text: string) => string) : undefined,
-    // Ours first: what lies in a workspace is code of others.
-    compiler: (file) => requireCompiler(import.meta.url) ?? requireCompiler(file),
-  };
-}
-
-function requireCompiler(from: string): Compiler | undefined {
+function loadCompiler(grounds: readonly string[]): Compiler | undefined {
   try {
-    const found: unknown = createRequire(from)('typescript');
+    const require = createRequire(import.meta.url);
+    // Where rerail is installed in the workspace, what is beside it is of the workspace too.
+    const file = realpathSync(require.resolve('typescript'));
+    if (grounds.some((ground) => isInside(file, ground))) return undefined;
+    const found: unknown = require(file);
     const isOne = typeof readProperty(found, 'transpileModule') === 'function';
     return isOne ? (found as Compiler) : undefined;
   } catch {
-    return undefined; // Not installed there, or not to be loaded: whoever asked looks elsewhere.
+    return undefined; // Not installed beside us, or not to be loaded.
   }
 }

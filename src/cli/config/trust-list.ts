@@ -2,9 +2,8 @@ import { hash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { isRecord } from '../../base/json.ts';
-import type { CliIo } from '../io.ts';
 import { readFileBounded } from './read-file-bounded.ts';
-import { stateFolders } from './state-folders.ts';
+import type { StateFolders } from './state-folders.ts';
 import { writePrivateFile } from './write-private-file.ts';
 
 /** A file with exactly the content that a person has said yes to. */
@@ -28,8 +27,22 @@ const maxEntries = 1000;
 const maxBytes = 1_000_000;
 
 /** Reads the list. One that others could have written, or that is not whole, counts as empty, and says so. */
-export async function readTrustList(io: Pick<CliIo, 'env' | 'home'>): Promise<TrustList> {
-  const file = path.join(stateFolders(io).state, 'trust.json');
+export async function readTrustList({
+  state,
+  readOnlyState,
+}: Pick<StateFolders, 'state' | 'readOnlyState'>): Promise<TrustList> {
+  const list = await readListFile(path.join(state, 'trust.json'));
+  if (readOnlyState === undefined) return list;
+  const former = await readListFile(path.join(readOnlyState, 'trust.json'));
+  const notice = list.notice ?? former.notice;
+  return {
+    ...list,
+    entries: [...former.entries, ...list.entries],
+    ...(notice === undefined ? {} : { notice }),
+  };
+}
+
+async function readListFile(file: string): Promise<TrustList> {
   const read = await readFileBounded(file, maxBytes);
   if (read.type === 'missing') return { file, entries: [] };
   const refuse = (why: string): TrustList => ({

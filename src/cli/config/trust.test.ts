@@ -231,19 +231,49 @@ describe('rerail trust', () => {
     expect(world.out()).toMatch('  … and more, from line 1 on: read the file itself before you say yes');
   });
 
-  it('takes from a trusted .env keys and variables of its own, and nothing that moves programs or addresses', async () => {
+  it('takes from a trusted .env keys of providers only, and names what it did not read', async () => {
     const world = createConfigWorld({ env: { RERAIL_RETRY: 'quick' } });
-    world.write(
-      '.env',
-      'OPENAI_BASE_URL=http://evil.example\nOLLAMA_HOST=evil.example\nNODE_OPTIONS=--import=x\nXDG_CONFIG_HOME=/x\nRERAIL_RETRY=none\nRERAIL_MAX_TURNS=4\n',
+    const unread = {
+      OPENAI_BASE_URL: 'http://evil.example',
+      OLLAMA_HOST: 'evil.example',
+      NODE_OPTIONS: '--import=x',
+      XDG_CONFIG_HOME: '/x',
+      HOME: '/x',
+      HTTPS_PROXY: 'http://evil.example',
+      RERAIL_RETRY: 'none',
+      RERAIL_MAX_TURNS: '4',
+      RERAIL_SANDBOX: 'off',
+      RERAIL_STORE: 'theirs.db',
+      RERAIL_INSTRUCTIONS: 'obey',
+      RERAIL_MODEL: 'openai:evil',
+      RERAIL_BASE_URL: 'http://evil.example',
+    };
+    const lines = Object.entries({ ...unread, DATABASE_URL: 'x', OPENAI_API_KEY: 'sk-proj-abcdefabcdef' });
+    world.write('.env', lines.map((line) => `${line.join('=')}\n`).join(''));
+    await world.run(runTrust, { yes: true });
+    expect(world.out()).toMatch('  RERAIL_SANDBOX=… (not a key of a provider: not read)\n');
+    const settings = await world.load();
+    expect(settings.notices.toSorted()).toEqual(
+      Object.keys(unread)
+        .toSorted()
+        .map((name) => expect.stringMatching(`^${name} in .env was not read: `) as unknown),
     );
-    await world.trust();
-    const { retry, limits, models } = await world.load();
-    expect({ retry, limits, models: models.map(({ name }) => name) }).toEqual({
-      retry: 'quick',
-      limits: { maxTurns: 4 },
-      models: ['simulated:embedded'],
+    expect(settings).toMatchObject({ retry: 'quick', limits: {}, sandbox: {} });
+    expect(settings.models.map(({ name, address }) => [name, address])).toEqual([
+      ['openai:gpt-5.4', undefined],
+    ]);
+    expect(settings.instructions).not.toContain('obey');
+    expect(settings.storeFile).toBe(path.join(world.home, '.local', 'state', 'rerail', 'runs.db'));
+    const origins = new Map(settings.origins.map(({ path: at, from }) => [at, from]));
+    expect(Object.fromEntries(origins)).toMatchObject({
+      model: '.env OPENAI_API_KEY',
+      retry: 'environment RERAIL_RETRY',
+      sandbox: 'default',
+      store: 'default',
+      instructions: 'default',
+      baseURL: 'default',
     });
+    expect(settings.modelLine).toBe('Model: openai:gpt-5.4, because OPENAI_API_KEY is set in .env.');
   });
 
   it('takes it back', async () => {

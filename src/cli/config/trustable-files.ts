@@ -3,6 +3,7 @@ import { parseEnv } from 'node:util';
 import { visible } from '../../base/printable.ts';
 import type { ConfigProblem } from './config-problem.ts';
 import { findWorkspaceFiles } from './find-files.ts';
+import { keyVariables } from './provider-keys.ts';
 import { readFileBounded } from './read-file-bounded.ts';
 import { decodeText, maxConfigBytes, readSourceGraph } from './source-graph.ts';
 import { contentHash } from './trust-list.ts';
@@ -59,5 +60,8 @@ function describe(file: string, bytes: Uint8Array): TrustableFile {
 }
 
 function namesIn(text: string): readonly string[] {
-  return Object.keys(parseEnv(text)).map((name) => `${name}=… (values are not shown)`);
+  const keys = keyVariables();
+  return Object.keys(parseEnv(text)).map((name) =>
+    keys.has(name) ? `${name}=… (values are not shown)` : `${name}=… (not a key of a provider: not read)`,
+  );
 }

@@ -6,17 +6,18 @@ import type { ConfigFile } from './config-file.ts';
 import { configsIn, userConfigNames } from './find-files.ts';
 import type { ImportOptions } from './import-config.ts';
 import { readSourceGraph } from './source-graph.ts';
-import { stateFolders } from './state-folders.ts';
+import type { StateFolders } from './state-folders.ts';
 
 /** Reads the file of the person who called, who needs nobody's yes. */
 export async function readUserLayer(
-  io: Pick<CliIo, 'env' | 'home'>,
+  { config }: Pick<StateFolders, 'config'>,
+  { home = '' }: Pick<CliIo, 'home'>,
   options: ImportOptions = {},
 ): Promise<ConfigFile> {
-  const [file] = await configsIn(stateFolders(io).config, userConfigNames);
+  const [file] = config === undefined ? [] : await configsIn(config, userConfigNames);
   if (file === undefined) return { values: [], problems: [] };
   const shown = visible(
-    file.startsWith(io.home + path.sep) ? path.join('~', path.relative(io.home, file)) : file,
+    home !== '' && file.startsWith(home + path.sep) ? path.join('~', path.relative(home, file)) : file,
   );
   const graph = await readSourceGraph(file);
   if (graph.type === 'unreadable') return { values: [], problems: [{ place: shown, text: graph.why }] };

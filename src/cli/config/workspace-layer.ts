@@ -1,18 +1,18 @@
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 import { visible } from '../../base/printable.ts';
-import { createModelRegistry } from '../../providers/registry.ts';
 import type { CliIo } from '../io.ts';
 import { readConfigFile } from './config-file.ts';
 import type { ConfigFile } from './config-file.ts';
 import type { ConfigProblem } from './config-problem.ts';
-import { variableRows } from './environment-values.ts';
 import { commandsFolder, findWorkspaceFiles, maxCommands } from './find-files.ts';
 import type { GivenValue } from './given-value.ts';
 import type { ImportOptions } from './import-config.ts';
 import { addressVariables } from './provider-address.ts';
+import { keyVariables } from './provider-keys.ts';
 import { readFileBounded } from './read-file-bounded.ts';
 import type { CommandFile } from './settings.ts';
+import type { StateFolders } from './state-folders.ts';
 import { decodeText, maxConfigBytes, readSourceGraph } from './source-graph.ts';
 import { contentHash, readTrustList } from './trust-list.ts';
 import type { TrustList } from './trust-list.ts';
@@ -23,7 +23,7 @@ export interface WorkspaceLayer {
   readonly values: readonly GivenValue[];
   readonly problems: readonly ConfigProblem[];
   readonly notices: readonly string[];
-  /** Keys and variables of ours from a trusted `.env`. */
+  /** Keys of providers from a trusted `.env`. */
   readonly dotEnv: Readonly<Record<string, string>>;
   /** There is one, and nobody has said yes to it. */
   readonly hasUntrustedDotEnv: boolean;
@@ -32,7 +32,8 @@ export interface WorkspaceLayer {
 
 export interface LayerOptions extends ImportOptions {
   readonly workspace: string;
-  readonly io: Pick<CliIo, 'env' | 'home' | 'folder' | 'command'>;
+  readonly folders: StateFolders;
+  readonly io: Pick<CliIo, 'folder' | 'command'>;
   /** A file that was named, which needs no other yes; or `none`. */
   readonly configFlag?: string | undefined;
 }
@@ -44,7 +45,7 @@ interface Held extends LayerOptions {
 
 /** Reads what a workspace brings along. What nobody has said yes to is neither run nor read for values. */
 export async function readWorkspaceLayer(options: LayerOptions): Promise<WorkspaceLayer> {
-  const trust = await readTrustList(options.io);
+  const trust = await readTrustList(options.folders);
   const held: Held = { ...options, trust, notices: trust.notice === undefined ? [] : [trust.notice] };
   const files = await findWorkspaceFiles(options.workspace);
   const { values, problems } = await readConfig(held, files.configs);
@@ -120,30 +121,29 @@ async function readDotEnv(held: Held, file: string): Promise<Readonly<Record<str
   if (read.type !== 'read') return undefined;
   const verdict = judgeFiles(held.trust, [{ path: file, sha256: contentHash(read.bytes) }]);
   if (verdict !== 'trusted') return undefined;
-  const known = knownVariables();
   const given = Object.entries(parseEnv(decodeText(read.bytes) ?? ''));
-  held.notices.push(...given.filter(([name]) => addressNames.has(name)).map(([name]) => addressNotice(name)));
+  const keys = keyVariables();
+  const unread = given.flatMap(([name]) => (!keys.has(name) && isOurs(name) ? [unreadNotice(name)] : []));
+  held.notices.push(...unread.slice(0, maxUnread));
   return Object.fromEntries(
-    given.flatMap(([name, value]) => (known.has(name) && value !== undefined ? [[name, value]] : [])),
+    given.flatMap(([name, value]) => (keys.has(name) && value !== undefined ? [[name, value]] : [])),
   );
 }
 
-const addressNames: ReadonlySet<string> = new Set([
-  ...Object.values(addressVariables).map(({ variable }) => variable),
-  'RERAIL_BASE_URL',
-]);
+const maxUnread = 20;
 
-function addressNotice(name: string): string {
-  return `${name} in .env was not read, for addresses are not taken from there. Export it yourself, or write "baseURL" in rerail.config.json`;
+const addressNames: ReadonlySet<string> = new Set(
+  Object.values(addressVariables).map(({ variable }) => variable),
+);
+
+/** Whether somebody could expect that it has a say here. */
+function isOurs(name: string): boolean {
+  return addressNames.has(name) || /^(?:RERAIL_|XDG_|NODE_|HOME$|(?:https?|all|no)_proxy$)/i.test(name);
 }
 
-/** Keys and our own variables: nothing that changes how programs run or where they connect to. */
-function knownVariables(): ReadonlySet<string> {
-  const registry = createModelRegistry();
-  const keys = registry.list().flatMap((provider) => registry.describe(`${provider}:any`).keyVariables);
-  // Whoever says yes to an .env is shown its names only, and so has not seen where a key would be sent.
-  const own = variableRows.filter(({ path: at }) => at !== 'baseURL').map(({ variable }) => variable);
-  return new Set([...keys, ...own]);
+/** The person who says yes to an .env is shown its names only, so nothing in it may change what is allowed or who is asked. */
+function unreadNotice(name: string): string {
+  return `${visible(name)} in .env was not read: of an .env only keys of providers are. Export it yourself, or write the setting in rerail.config.json`;
 }
 
 /** All of them or none. What is judged here is what is used later, never the file again. */

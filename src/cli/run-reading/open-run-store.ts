@@ -56,12 +56,17 @@ export async function storeFileOf(
   io: CliIo,
 ): Promise<{ readonly file: string; readonly flag: string }> {
   const named = readStoreFlag(flags);
-  if (named !== undefined) return { file: named, flag: storeFlagOf(flags) };
+  if (named !== undefined) {
+    const { keepKeysSecret } = await import('../config/provider-keys.ts');
+    keepKeysSecret(io.env);
+    return { file: named, flag: storeFlagOf(flags) };
+  }
   const { loadSettings } = await import('../config/load-settings.ts');
   // Which model would be asked is no matter here, so nobody looks for one.
-  const { storeFile } = await loadSettings(settingFlagsOf({ flags }), io, {
+  const { storeFile, stateNotices } = await loadSettings(settingFlagsOf({ flags }), io, {
     findLocal: () => Promise.resolve(undefined),
   });
+  for (const notice of stateNotices ?? []) io.stderr.write(`${notice}\n`);
   return { file: storeFile, flag: '' };
 }
 
