@@ -8,6 +8,7 @@ import { renderAddresses, renderRequest, renderSummary } from './chaos-report.ts
 import type { CommandRun } from './command-spec.ts';
 import type { CliIo } from './io.ts';
 import { createScreen, layoutRows } from './layout.ts';
+import { onReaderGone } from './reader-gone.ts';
 
 /** `rerail chaos serve`, until Ctrl-C or a polite end of the process. */
 export const runChaosServe: CommandRun = ({ flags }, io) => serveChaos(flags, io);
@@ -54,13 +55,16 @@ function jsonLine(type: string, fields: object): string {
   return `${printableJson({ type, ...fields })}\n`;
 }
 
+/** Or until its lines have no reader any more. */
 function untilSignal(): Promise<void> {
   return new Promise((resolve) => {
     const stop = (): void => {
+      stopListening();
       process.off('SIGINT', stop);
       process.off('SIGTERM', stop);
       resolve();
     };
+    const stopListening = onReaderGone(stop);
     process.on('SIGINT', stop);
     process.on('SIGTERM', stop);
   });

@@ -12,8 +12,9 @@ export function exitCodeOf(outcome: RunOutcome): number {
         ? exitCodes.denied
         : exitCodes.stopped;
     case 'suspended':
-      // Somebody must look at the store first: that is no mere wait.
-      return outcome.reason === 'storage' ? exitCodes.storage : exitCodes.waiting;
+      if (outcome.reason !== 'storage') return exitCodes.waiting;
+      // The store must be looked at first: that is no mere wait. Where another process has it, that is said.
+      return outcome.failure === undefined ? exitCodes.storage : failureTraits[outcome.failure.code].exitCode;
     case 'cancelled':
       return exitCodes.cancelled;
     case 'failed':

@@ -6,6 +6,7 @@ import { isatty } from 'node:tty';
 import type { CliIo } from './io.ts';
 import { openTerminal } from './open-terminal.ts';
 import { reportThrown, runCommandLine } from './program.ts';
+import { isReaderGone, readerGoneExitCode } from './reader-gone.ts';
 
 const io: CliIo = {
   stdout: process.stdout,
@@ -27,19 +28,28 @@ const io: CliIo = {
   version: readVersion(),
 };
 
-// Whoever reads us may stop before the end, as `head` does. That is their right, and nobody is left to tell.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') return;
-  process.exitCode = 1;
-  void reportUnwritable(error);
-});
-process.stderr.on('error', () => undefined); // There is no place left where it could be said.
+let [isReaderLost, isUnwritable] = [false, false];
+for (const output of [process.stdout, process.stderr]) {
+  output.on('error', (error: NodeJS.ErrnoException) => {
+    // A reader may stop before the end, as `head` does. That is its right, and there is nothing to report.
+    if (isReaderGone(error)) {
+      isReaderLost = true;
+      if (process.exitCode === 0) process.exitCode = readerGoneExitCode;
+      return;
+    }
+    // Of standard error there is no place left where it could be said; of standard output once is enough.
+    if (output === process.stderr || isUnwritable) return;
+    isUnwritable = true;
+    process.exitCode = 1;
+    void reportUnwritable(error);
+  });
+}
 process.on('uncaughtException', (thrown: unknown) => {
   void reportThrown(thrown, io).then((code) => process.exit(code));
 });
 
 const exitCode = await runCommandLine(process.argv.slice(2), io);
-process.exitCode ??= exitCode;
+process.exitCode ??= exitCode === 0 && isReaderLost ? readerGoneExitCode : exitCode;
 
 async function reportUnwritable(error: NodeJS.ErrnoException): Promise<void> {
   const { createFailure } = await import('../errors/failure.ts');

@@ -17,20 +17,18 @@ import { createLineReader } from './run-lines.ts';
 import type { LineReader } from './run-lines.ts';
 import { readRunFlags, readSchemaFile } from './run-flags.ts';
 import type { RunFlags } from './run-flags.ts';
-import { answerText, deniedText, eventLine, watchPipe } from './run-output.ts';
+import { answerText, deniedText, eventLine } from './run-output.ts';
 import { answerSteps } from './run-reading/next-steps.ts';
 import { shellWord } from './run-reading/run-words.ts';
 import { readPrompt } from './run-prompt.ts';
 import { settingFlagsOf } from './shared-options.ts';
+import { noteSlowStore } from './slow-store.ts';
 import { typedSettings } from './typed-settings.ts';
 import { interruptedExitCode, listenForInterrupts } from './two-interrupts.ts';
 import type { Interrupts } from './two-interrupts.ts';
 import { createRunView } from './view/create-run-view.ts';
 import { requestFacts } from './view/request-facts.ts';
 import type { RunView } from './view/run-view.ts';
-
-/** As for any program whose reader has gone: 128 and the number of SIGPIPE. */
-const brokenPipeExitCode = 141;
 
 /** `rerail run`: one thing, from its words to an exit code. */
 export const runRun: CommandRun = async (given, io) => {
@@ -47,16 +45,9 @@ export const runRun: CommandRun = async (given, io) => {
   const lines = createLineReader(io);
   const typed = typedSettings(given.flags);
   const scene: Scene = { io, flags, typed, settings, schema, prompt, interrupts, lines, late };
-  let isBroken = false;
-  const stopWatching = watchPipe(io.stdout, () => {
-    isBroken = true;
-    interrupts.interrupt();
-  });
   try {
-    const exitCode = await perform(scene);
-    return isBroken ? brokenPipeExitCode : exitCode;
+    return await perform(scene);
   } finally {
-    stopWatching();
     interrupts.stop();
     late.view?.close();
     lines.close();
@@ -144,8 +135,10 @@ async function performRun(
   opened: OpenedAgent,
   view: RunView,
 ): Promise<RunOutcome> {
-  const { isJson, runId, sessionId } = flags;
+  const { isJson, isQuiet, runId, sessionId } = flags;
+  let stopNote = (): void => undefined;
   const onEvent = (event: RunEvent): void => {
+    stopNote();
     if (event.type === 'run-started') late.runId = event.runId;
     // The last line is written when everything is on record.
     if (isJson && event.type !== 'run-finished') io.stdout.write(eventLine(event));
@@ -153,8 +146,10 @@ async function performRun(
   };
   try {
     await demandSandbox(opened.workspace);
+    if (!isJson && !isQuiet) stopNote = noteSlowStore({ sink: io.stderr, place: opened.settings.storeFile });
     return await opened.agent.run(prompt, defined({ signal: interrupts.signal, onEvent, runId, sessionId }));
   } finally {
+    stopNote();
     await opened.close();
   }
 }

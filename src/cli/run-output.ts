@@ -3,7 +3,7 @@ import type { RunOutcome } from '../agent/run-outcome.ts';
 import type { Json } from '../base/json.ts';
 import { redactJson } from '../base/redact.ts';
 import { printable, printableJson } from '../base/printable.ts';
-import type { CliIo, TextSink } from './io.ts';
+import type { CliIo } from './io.ts';
 import { safeLine } from './view/safe-text.ts';
 
 /** One event as a line of JSON: as it is, without secrets, and safe to show. */
@@ -30,15 +30,4 @@ export function deniedText(denied: readonly string[], { command }: Pick<CliIo, '
   const names = [...new Set(denied)].map((name) => printable(name)).join(', ');
   const calls = denied.length === 1 ? '1 call was' : `${denied.length} calls were`;
   return `rerail: ${calls} denied, because nobody was there to say yes: ${names}. Allow it by a rule in the configuration (${command} init writes one), or let the run wait: --on-approval suspend\n`;
-}
-
-/** Calls `onBroken` where whoever reads the output has gone. Gives how to stop. */
-export function watchPipe(sink: TextSink, onBroken: () => void): () => void {
-  const stream = sink as Partial<NodeJS.WriteStream>; // A real one; what tests hand in has no events.
-  if (typeof stream.on !== 'function' || typeof stream.off !== 'function') return () => undefined;
-  const hear = (error: NodeJS.ErrnoException): void => {
-    if (error.code === 'EPIPE') onBroken();
-  };
-  stream.on('error', hear);
-  return () => void stream.off?.('error', hear);
 }

@@ -4,9 +4,10 @@ import type { ProcessSignals, StopSignal } from '../base/system-signals.ts';
 import { systemClock } from '../base/system.ts';
 import { createFailure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
+import { onReaderGone, readerGoneExitCode } from './reader-gone.ts';
 
-/** A signal that ends what runs here. `SIGHUP`: the terminal is gone. */
-export type EndSignal = StopSignal | 'SIGHUP';
+/** What ends the work here. `SIGHUP`: the terminal is gone. `SIGPIPE`: the reader of the output is gone. */
+export type EndSignal = StopSignal | 'SIGHUP' | 'SIGPIPE';
 
 /** What came in from outside while something ran. */
 export interface Interrupts {
@@ -29,6 +30,8 @@ export interface InterruptOptions {
   readonly signals?: ProcessSignals;
   /** Hears that the terminal is gone. Gives how to stop. */
   readonly hangUps?: (listen: () => void) => Cancel;
+  /** Reports each write that no reader is left for. Returns how to stop. */
+  readonly readersGone?: (listen: () => void) => Cancel;
   readonly clock?: Clock;
   /** Ends the process; handed in for tests. */
   readonly exit?: (exitCode: number) => void;
@@ -38,7 +41,12 @@ export interface InterruptOptions {
 const togetherMs = 2000;
 /** Whoever sends SIGTERM kills after a while; by then everything must be written. */
 const patienceMs = 10_000;
-const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const satisfies Record<EndSignal, number>;
+const exitCodes = {
+  SIGHUP: 129,
+  SIGINT: 130,
+  SIGPIPE: readerGoneExitCode,
+  SIGTERM: 143,
+} as const satisfies Record<EndSignal, number>;
 
 /** What a process ends with that was told to end. */
 export function interruptedExitCode({ came }: Pick<Interrupts, 'came'>): number | undefined {
@@ -58,12 +66,14 @@ interface Held {
 
 /**
  * Hears Ctrl-C and SIGTERM: the first asks for an end in order, a second Ctrl-C within two seconds ends the process with 130 at
- * once, and SIGTERM does so with 143 where the end in order takes more than ten seconds. Where the terminal is gone, it is 129.
+ * once, and SIGTERM does so with 143 where the end in order takes more than ten seconds. Where the terminal is gone, it is 129; where
+ * the reader of the output is gone, 141, however many writes fail after the first.
  */
 export function listenForInterrupts(options: InterruptOptions = {}): Interrupts {
   const {
     signals = systemSignals,
     hangUps = systemHangUps,
+    readersGone = onReaderGone,
     clock = systemClock,
     exit = (code: number) => process.exit(code),
   } = options;
@@ -76,7 +86,11 @@ export function listenForInterrupts(options: InterruptOptions = {}): Interrupts 
     lastAtMs: -Infinity,
     patience: undefined,
   };
-  const stops = [signals.listen(({ name }) => hear(held, name)), hangUps(() => hear(held, 'SIGHUP'))];
+  const stops = [
+    signals.listen(({ name }) => hear(held, name)),
+    hangUps(() => hear(held, 'SIGHUP')),
+    readersGone(() => hear(held, 'SIGPIPE')),
+  ];
   return {
     signal: held.controller.signal,
     came: () => held.first,
@@ -94,9 +108,12 @@ function systemHangUps(listen: () => void): Cancel {
 }
 
 function hear(held: Held, name: EndSignal): void {
+  // Every further write fails too, and says nothing new.
+  if (name === 'SIGPIPE' && held.first !== undefined) return;
   const nowMs = held.clock.monotonicMs();
   const isSecond = held.first !== undefined && name === 'SIGINT' && nowMs - held.lastAtMs <= togetherMs;
-  held.lastAtMs = nowMs;
+  // A Ctrl-C that follows a lost reader is the first one.
+  if (name !== 'SIGPIPE') held.lastAtMs = nowMs;
   if (isSecond) return end(held, name);
   if (name !== 'SIGINT') held.patience ??= held.clock.after(patienceMs, () => end(held, name));
   if (held.first !== undefined) return;
@@ -125,6 +142,7 @@ function end(held: Held, name: EndSignal): void {
 const reasons = {
   SIGHUP: 'The terminal was closed (SIGHUP)',
   SIGINT: 'Somebody pressed Ctrl-C',
+  SIGPIPE: 'The reader of the output has gone (EPIPE)',
   SIGTERM: 'The process was asked to end (SIGTERM)',
 } as const satisfies Record<EndSignal, string>;
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -71,7 +71,9 @@ describe('rerail runs', () => {
 
   it('has a list of none where no run was ever begun, and makes no store', async () => {
     const state = path.join(folder, 'state');
-    const world = { folder, env: { XDG_STATE_HOME: state, XDG_CONFIG_HOME: state } };
+    const workspace = path.join(folder, 'workspace');
+    mkdirSync(workspace);
+    const world = { folder: workspace, env: { XDG_STATE_HOME: state, XDG_CONFIG_HOME: state } };
     const { out, err, exitCode } = await perform(runRuns, {}, world);
     expect({ out, err, exitCode }).toEqual({
       out: 'There is no run yet. Begin one: rerail run "…"\n',

@@ -54,7 +54,7 @@ interface Texts {
 const texts: Readonly<Record<DriverCode, Texts>> = {
   STORAGE_LOCKED: {
     message: (file) => `Another process holds the lock of "${file}"`,
-    hint: 'Nothing was written. It goes on by itself as soon as the other process is done; if not, find that process and stop it.',
+    hint: 'Nothing was written. Wait until the other process is done, or find it and stop it; then do the same again.',
   },
   STORAGE_READ_ONLY: {
     message: (file) => `"${file}" cannot be written`,
