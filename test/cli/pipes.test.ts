@@ -103,10 +103,12 @@ describe('a reader that leaves before the end (F11, F21)', { timeout: 60_000 }, 
   );
 
   it('ends a resumed run the same way', async () => {
-    const child = start(['resume', 'left-stdout-1', '--json', '--answer', 'did-not-happen']);
+    // The command was broken off, so that somebody must say first whether it happened.
+    expect((await ended(start(['resume', 'left-stdout-7', '--json']))).exitCode).toBe(23);
+    const child = start(['resume', 'left-stdout-7', '--json', '--answer', 'did-not-happen']);
     leave(child, 'stdout', 'at work');
     expect((await ended(child)).exitCode).toBe(141);
-    const row = await rowOf('left-stdout-1');
+    const row = await rowOf('left-stdout-7');
     expect(row).toMatchObject({ status: 'cancelled' });
     expect(row?.owner).toBeUndefined();
   });
