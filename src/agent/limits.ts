@@ -1,5 +1,6 @@
 import { nearestNames } from '../base/nearest.ts';
 import { configError } from '../errors/config-error.ts';
+import { fallbackFirstTokenMs } from '../model/timeouts.ts';
 
 /** The bounds of a run, all of them. A run that reaches one ends `stopped`, after a last turn without tools where that can help. */
 export interface RunLimits {
@@ -16,6 +17,8 @@ export interface RunLimits {
   readonly timeoutMs: number;
   /** One attempt at a model. */
   readonly modelTimeoutMs: number;
+  /** The first token of an answer: by default only where another model stands by, and always where it is given. */
+  readonly firstTokenMs: number;
   /** Calls of one answer; more are refused, and the model is told. */
   readonly maxCallsPerTurn: number;
   /** Tool calls that run at the same time. */
@@ -49,6 +52,7 @@ export const defaultLimits: RunLimits = {
   maxToolCalls: 500,
   timeoutMs: hour,
   modelTimeoutMs: 120_000,
+  firstTokenMs: fallbackFirstTokenMs,
   maxCallsPerTurn: 64,
   maxConcurrentTools: 8,
   maxToolAttempts: 4,

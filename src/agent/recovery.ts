@@ -3,6 +3,7 @@ export type RecoveryName =
   // Within one model call: see `resilience/decide.ts`.
   | 'retry'
   | 'splice'
+  | 'next-key'
   | 'fall-back'
   // Above it.
   | 'nudge'

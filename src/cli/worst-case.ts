@@ -88,6 +88,8 @@ interface Pace {
   readonly askedMs: number;
   /** In [0, 1). */
   readonly drawn: number;
+  /** Accidents at a model that answers now and then, or limits. */
+  readonly isQuick: boolean;
 }
 
 interface Played {
@@ -96,9 +98,9 @@ interface Played {
   readonly elapsedMs: number;
 }
 
-/** Every attempt fails at once, and asks to be tried again at once: a wait of its own would be longer. */
+/** Every attempt fails at once by an accident, and asks to be tried again at once: a wait of its own would be longer. */
 function mostRequests(policy: RetryPolicy, models: number): readonly number[] {
-  const paces = [0, 1].map((askedMs) => ({ models, attemptMs: 0, askedMs, drawn: 0 }));
+  const paces = [0, 1].map((askedMs) => ({ models, attemptMs: 0, askedMs, drawn: 0, isQuick: true }));
   const played = paces.map((pace) => playCall(policy, pace).requests);
   return played.toSorted((one, other) => sum(other) - sum(one))[0] ?? [];
 }
@@ -106,13 +108,15 @@ function mostRequests(policy: RetryPolicy, models: number): readonly number[] {
 /** Every attempt takes as long as it may, and so does every wait. */
 function longestCall(policy: RetryPolicy, pace: Pick<Pace, 'models' | 'attemptMs'>): number {
   const nearlyOne = 1 - Number.EPSILON;
-  const paces = [0, policy.maxWaitMs].map((askedMs) => ({ ...pace, askedMs, drawn: nearlyOne }));
+  const paces = [true, false].flatMap((isQuick) =>
+    [0, policy.maxWaitMs].map((askedMs) => ({ ...pace, askedMs, drawn: nearlyOne, isQuick })),
+  );
   return Math.max(...paces.map((each) => playCall(policy, each).elapsedMs));
 }
 
 /** Plays one call by the decisions of the real policy. The retry budget that calls share is left out: it can only end it sooner. */
-function playCall(policy: RetryPolicy, { models, attemptMs, askedMs, drawn }: Pace): Played {
-  const failure = createFailure('RATE_LIMITED', {
+function playCall(policy: RetryPolicy, { models, attemptMs, askedMs, drawn, isQuick }: Pace): Played {
+  const failure = createFailure(isQuick ? 'SERVER_ERROR' : 'RATE_LIMITED', {
     origin: 'model',
     message: 'Played',
     ...(askedMs > 0 ? { retryAfterMs: askedMs } : {}),
@@ -130,6 +134,7 @@ function playCall(policy: RetryPolicy, { models, attemptMs, askedMs, drawn }: Pa
         failure,
         attempts,
         sameKindBefore: attempts - 1,
+        isAnswering: isQuick,
         leftMs: policy.deadlineMs - elapsedMs,
         drawn,
         spendRetry: () => true,

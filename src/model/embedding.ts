@@ -1,11 +1,12 @@
 import type { Clock } from '../base/clock.ts';
 import type { Failure } from '../errors/failure.ts';
+import type { Pooled } from './key-pool.ts';
 import type { Price } from './price.ts';
 import type { Timeouts } from './timeouts.ts';
 import type { Usage } from './usage.ts';
 
 /** A model that turns texts into vectors. One call is one request: it never retries and never rejects. */
-export interface EmbeddingModel {
+export interface EmbeddingModel extends Pooled<EmbeddingModel> {
   /** Who serves it: `openai`. */
   readonly provider: string;
   /** The model's name there: `text-embedding-3-small`. */

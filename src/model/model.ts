@@ -3,6 +3,7 @@ import type { Failure } from '../errors/failure.ts';
 import type { Capabilities } from './capabilities.ts';
 import type { Finish } from './finish.ts';
 import type { AssistantPart, ToolCallPart } from './message.ts';
+import type { Pooled } from './key-pool.ts';
 import type { Price } from './price.ts';
 import type { ModelRequest } from './request.ts';
 import type { StreamPart } from './stream-part.ts';
@@ -10,7 +11,7 @@ import type { Timeouts } from './timeouts.ts';
 import type { Usage } from './usage.ts';
 
 /** A model that can be called. One call is one attempt: it never retries, never falls back and never rejects. */
-export interface Model {
+export interface Model extends Pooled<Model> {
   /** Who serves it: `anthropic`. */
   readonly provider: string;
   /** The model's name there: `claude-sonnet-5`. */

@@ -2,11 +2,16 @@ import { unreachable } from '../base/assert.ts';
 import type { Cancel, Clock } from '../base/clock.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
-import { defaultTimeouts } from './timeouts.ts';
+import { defaultTimeouts, fallbackFirstTokenMs } from './timeouts.ts';
 import type { Timeouts } from './timeouts.ts';
 
-/** One of the waits of an attempt: `connect`, `headers`, `idle`, `progress` or `total`. */
+/** One of the waits of an attempt: `connect`, `headers`, `firstToken`, `idle`, `progress` or `total`. */
 export type TimeoutKind = keyof Timeouts extends `${infer Kind}Ms` ? Kind : never;
+
+/** How long this wait may be. */
+export function boundOf(timeouts: Timeouts, kind: TimeoutKind): number {
+  return timeouts[`${kind}Ms`] ?? timeouts.totalMs;
+}
 
 /** Watches one attempt. It is told how far the attempt has come, and says which wait was too long. */
 export interface StreamWatch {
@@ -65,10 +70,12 @@ export function createStreamWatch(timeouts: Timeouts, { clock, onExpired }: Watc
     },
     event: () => {
       state.eventMs = clock.monotonicMs();
+      state.aliveMs = state.eventMs;
     },
     progress: () => {
       state.progressMs = clock.monotonicMs();
       state.eventMs = state.progressMs;
+      state.hasToken = true;
     },
     pause: () => {
       if (state.stage === 'reading') Object.assign(state, { stage: 'paused', stageMs: clock.monotonicMs() });
@@ -93,6 +100,10 @@ interface WatchState {
   stageMs: number;
   eventMs: number;
   progressMs: number;
+  /** Something of the answer has come. */
+  hasToken: boolean;
+  /** The last sign of life before that. */
+  aliveMs: number;
 }
 
 function enterStage(state: WatchState, next: Stage, nowMs: number): number {
@@ -104,7 +115,15 @@ function enterStage(state: WatchState, next: Stage, nowMs: number): number {
 }
 
 function startState(startMs: number): WatchState {
-  return { stage: 'connecting', startMs, stageMs: startMs, eventMs: startMs, progressMs: startMs };
+  return {
+    stage: 'connecting',
+    startMs,
+    stageMs: startMs,
+    eventMs: startMs,
+    progressMs: startMs,
+    hasToken: false,
+    aliveMs: startMs,
+  };
 }
 
 /** The pause counts for no wait, and ends none: a listener that is told of keep-alives must not make them progress. */
@@ -113,19 +132,22 @@ function goOn(state: WatchState, nowMs: number): void {
   state.stage = 'reading';
   state.eventMs = Math.min(nowMs, state.eventMs + pausedMs);
   state.progressMs = Math.min(nowMs, state.progressMs + pausedMs);
+  state.aliveMs = Math.min(nowMs, state.aliveMs + pausedMs);
 }
 
 function deadlineOf(state: WatchState, timeouts: Timeouts): Deadline {
   const total: Deadline = { kind: 'total', dueMs: state.startMs + timeouts.totalMs };
+  const silentMs = state.hasToken ? Infinity : (timeouts.firstTokenMs ?? Infinity);
+  const bound = earlier({ kind: 'firstToken', dueMs: state.aliveMs + silentMs }, total);
   switch (state.stage) {
     case 'connecting':
-      return earlier({ kind: 'connect', dueMs: state.stageMs + timeouts.connectMs }, total);
+      return earlier({ kind: 'connect', dueMs: state.stageMs + timeouts.connectMs }, bound);
     case 'waiting':
-      return earlier({ kind: 'headers', dueMs: state.stageMs + timeouts.headersMs }, total);
+      return earlier({ kind: 'headers', dueMs: state.stageMs + timeouts.headersMs }, bound);
     case 'reading': {
       const idle: Deadline = { kind: 'idle', dueMs: state.eventMs + timeouts.idleMs };
       const progress: Deadline = { kind: 'progress', dueMs: state.progressMs + timeouts.progressMs };
-      return earlier(idle, earlier(progress, total));
+      return earlier(idle, earlier(progress, bound));
     }
     case 'paused':
     case 'stopped':
@@ -178,17 +200,19 @@ function earlier(first: Deadline, second: Deadline): Deadline {
   return first.dueMs <= second.dueMs ? first : second;
 }
 
-const names = Object.keys(defaultTimeouts) as readonly (keyof Timeouts)[]; // Object.keys loses the key type.
+const examples: Timeouts = { ...defaultTimeouts, firstTokenMs: fallbackFirstTokenMs };
+/** Every timeout there is. */
+export const timeoutNames = Object.keys(examples) as readonly (keyof Timeouts)[]; // Object.keys loses the key type.
 
 /** The failure of timeouts that bound nothing or make no sense; nothing where they are in order. */
 export function checkTimeouts(given: Partial<Timeouts> | undefined): Failure | undefined {
   if (given === undefined) return undefined;
-  const wrong = names.find((name) => given[name] !== undefined && !isDuration(given[name]));
+  const wrong = timeoutNames.find((name) => given[name] !== undefined && !isDuration(given[name]));
   if (wrong === undefined) return undefined;
   return createFailure('CONFIG_ERROR', {
     origin: 'config',
     message: `The timeout ${wrong} must be a finite number of milliseconds of at least 0, got ${String(given[wrong])}`,
-    hint: `Give ${wrong} a number such as ${defaultTimeouts[wrong]}, or leave it out for that default. There is no "never".`,
+    hint: `Give ${wrong} a number such as ${examples[wrong]}, or leave it out for that default. There is no "never".`,
     context: { field: `timeouts.${wrong}` },
   });
 }
@@ -202,6 +226,7 @@ export function completeTimeouts(given: Partial<Timeouts> | undefined): Timeouts
     idleMs: given.idleMs ?? defaultTimeouts.idleMs,
     progressMs: given.progressMs ?? defaultTimeouts.progressMs,
     totalMs: given.totalMs ?? defaultTimeouts.totalMs,
+    ...(given.firstTokenMs !== undefined && { firstTokenMs: given.firstTokenMs }),
   };
 }
 

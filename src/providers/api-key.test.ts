@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { redact } from '../base/redact.ts';
 import { RerailError } from '../errors/rerail-error.ts';
-import { readApiKey } from './api-key.ts';
+import { readApiKeys } from './api-key.ts';
 import type { KeySource } from './api-key.ts';
 import { readHeaders } from './custom-headers.ts';
 import { fingerprint, quotaKeyOf } from './quota-key.ts';
@@ -57,9 +57,9 @@ const badKeys: readonly (readonly [title: string, key: string, words: string])[]
   ['a token of Hugging Face', `hf_${core}`, 'belongs to Hugging Face'],
 ];
 
-describe('readApiKey()', () => {
+describe('readApiKeys()', () => {
   it.each(badKeys)('refuses %s and never shows the key', (_title, apiKey, words) => {
-    const error = thrownBy(() => readApiKey({ ...source, apiKey }));
+    const error = thrownBy(() => readApiKeys({ ...source, apiKey }));
     expect(error.name).toBe('ModelError');
     expect(error.code).toBe('PROVIDER_NOT_CONFIGURED');
     expect(error.message).toContain('The option "apiKey" of openai ');
@@ -73,14 +73,14 @@ describe('readApiKey()', () => {
 
   it('says which variable holds the bad key', () => {
     const environment = { OPENAI_API_KEY: `"sk-${core}"` };
-    const error = thrownBy(() => readApiKey({ ...source, environment }));
+    const error = thrownBy(() => readApiKeys({ ...source, environment }));
     expect(error.message).toBe('The key in OPENAI_API_KEY of openai has quotes around it: remove them');
   });
 
   it.each([{}, { OPENAI_API_KEY: '' }, { OPENAI_API_KEY: '  ' }])(
     'says in one sentence what to set when there is none in %j',
     (environment) => {
-      const error = thrownBy(() => readApiKey({ ...source, environment }));
+      const error = thrownBy(() => readApiKeys({ ...source, environment }));
       expect(error.message).toBe(
         'openai has no API key: set OPENAI_API_KEY in the environment, or hand in the option "apiKey"',
       );
@@ -92,45 +92,47 @@ describe('readApiKey()', () => {
   it('names all variables that count, and is an EmbeddingError for embeddings', () => {
     const variables = ['GEMINI_API_KEY', 'GOOGLE_API_KEY'];
     const error = thrownBy(() =>
-      readApiKey({ ...source, provider: 'gemini', variables, origin: 'embedding' }),
+      readApiKeys({ ...source, provider: 'gemini', variables, origin: 'embedding' }),
     );
     expect(error.name).toBe('EmbeddingError');
     expect(error.message).toContain('set GEMINI_API_KEY or GOOGLE_API_KEY in');
   });
 
   it('refuses a key that is no text', () => {
-    const error = thrownBy(() => readApiKey({ ...source, apiKey: 12_345_678 as unknown as string }));
+    const error = thrownBy(() => readApiKeys({ ...source, apiKey: 12_345_678 as unknown as string }));
     expect(error.message).toContain('must be a text, got number');
   });
 
   it('takes the option before the environment, and the first variable that is set', () => {
     const environment = { FIRST: ' ', SECOND: `sk-${core}2`, THIRD: `sk-${core}3` };
     const variables = ['FIRST', 'SECOND', 'THIRD'];
-    expect(readApiKey({ ...source, variables, environment })).toBe(`sk-${core}2`);
-    expect(readApiKey({ ...source, variables, environment, apiKey: `sk-${core}1` })).toBe(`sk-${core}1`);
+    expect(readApiKeys({ ...source, variables, environment })).toEqual([`sk-${core}2`]);
+    expect(readApiKeys({ ...source, variables, environment, apiKey: `sk-${core}1` })).toEqual([
+      `sk-${core}1`,
+    ]);
   });
 
   it.each(['test', 'test-key', 'dummy', 'lm-studio', 'EMPTY', `sk-proj-${core}`, `sk-${core}`])(
     'takes %s, which may well be a key',
     (apiKey) => {
-      expect(readApiKey({ ...source, apiKey })).toBe(apiKey);
+      expect(readApiKeys({ ...source, apiKey })).toEqual([apiKey]);
     },
   );
 
   it('takes the key of anybody at a server of the user', () => {
     const apiKey = `sk-or-v1-${core}`;
-    expect(readApiKey({ ...source, isOwnServer: true, apiKey })).toBe(apiKey);
+    expect(readApiKeys({ ...source, isOwnServer: true, apiKey })).toEqual([apiKey]);
   });
 
   it('needs none where none is needed', () => {
-    expect(readApiKey({ ...source, isRequired: false })).toBeUndefined();
+    expect(readApiKeys({ ...source, isRequired: false })).toEqual([undefined]);
   });
 
   it('makes the key a secret wherever it appears', () => {
     const apiKey = 'plainlookingbutsecret42';
     expect(redact(`got ${apiKey}`)).toContain(apiKey);
-    readApiKey({ ...source, apiKey });
-    readApiKey({ ...source, apiKey });
+    readApiKeys({ ...source, apiKey });
+    readApiKeys({ ...source, apiKey });
     expect(redact(`got ${apiKey}`)).not.toContain(apiKey);
   });
 });

@@ -8,8 +8,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Where a key may come from, and whether the provider works without one. */
 export interface KeySource {
   readonly provider: string;
-  /** What was handed in. It wins over the environment. */
-  readonly apiKey?: string | undefined;
+  /** What was handed in, one or a pool. It wins over the environment. */
+  readonly apiKey?: string | readonly string[] | undefined;
   /** The first that is set counts. */
   readonly variables: readonly string[];
   readonly environment: Environment;
@@ -19,22 +19,23 @@ export interface KeySource {
   readonly origin: 'model' | 'embedding';
 }
 
+const maxKeys = 100;
+
 /**
- * The key to send, known to be one that a header can carry. Throws a `PROVIDER_NOT_CONFIGURED` that says what is wrong and
- * never shows the key. Registers the key as a secret.
+ * The keys to send, one or a pool, each known to be one that a header can carry. Throws a `PROVIDER_NOT_CONFIGURED` that says what is wrong
+ * and never shows a key. Registers every key as a secret.
  */
-export function readApiKey(source: KeySource): string | undefined {
-  const found = findKey(source);
-  if (found === undefined) {
-    if (!source.isRequired) return undefined;
-    throw notConfiguredError(missingSentence(source), source);
-  }
-  const fault = findKeyFault(found.key, source);
-  if (fault !== undefined) {
-    throw notConfiguredError(`${found.place} of ${source.provider} ${fault}`, source);
-  }
-  keepSecret(found.key);
-  return found.key;
+export function readApiKeys(source: KeySource): readonly [string | undefined, ...string[]] {
+  const found = findKeys(source);
+  const [first, ...rest] = found.map(({ key, place }) => {
+    const fault = findKeyFault(key, source);
+    if (fault !== undefined) throw notConfiguredError(`${place} of ${source.provider} ${fault}`, source);
+    keepSecret(key);
+    return key;
+  });
+  if (first === undefined && source.isRequired) throw notConfiguredError(missingSentence(source), source);
+  // A key that stands there twice is one account.
+  return [first, ...new Set(rest.filter((key) => key !== first))];
 }
 
 /** Throws where an access token cannot be sent. It never shows the token. */
@@ -53,12 +54,21 @@ interface FoundKey {
   readonly place: string;
 }
 
-function findKey({ apiKey, variables, environment }: KeySource): FoundKey | undefined {
-  if (apiKey !== undefined) return { key: apiKey, place: 'The option "apiKey"' };
+function findKeys({ apiKey, variables, environment, ...source }: KeySource): readonly FoundKey[] {
+  if (Array.isArray(apiKey)) {
+    const keys: readonly string[] = apiKey;
+    if (keys.length === 0 || keys.length > maxKeys) {
+      const fault = `has ${keys.length} keys: hand in 1 to ${maxKeys}, or leave it out`;
+      throw notConfiguredError(`The option "apiKey" of ${source.provider} ${fault}`, source);
+    }
+    return keys.map((key, index) => ({ key, place: `Key ${index + 1} in the option "apiKey"` }));
+  }
+  // What is no list is one key, or, from code without types, anything: `findKeyFault` looks at it.
+  if (apiKey !== undefined) return [{ key: apiKey as string, place: 'The option "apiKey"' }];
   // An empty variable is how many tools write an absent one.
   const variable = variables.find((name) => (environment[name] ?? '').trim() !== '');
   const key = variable === undefined ? undefined : environment[variable];
-  return key === undefined ? undefined : { key, place: `The key in ${variable}` };
+  return key === undefined ? [] : [{ key, place: `The key in ${variable}` }];
 }
 
 function missingSentence({ provider, variables }: KeySource): string {

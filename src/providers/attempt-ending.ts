@@ -2,7 +2,7 @@ import { createAborter, onAbort } from '../base/abort.ts';
 import type { Aborter } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Failure } from '../errors/failure.ts';
-import { createStreamWatch } from '../model/stream-watch.ts';
+import { boundOf, createStreamWatch } from '../model/stream-watch.ts';
 import type { StreamWatch, TimeoutKind } from '../model/stream-watch.ts';
 import type { Timeouts } from '../model/timeouts.ts';
 import { cancelledFailure, timeoutFailure } from './http/attempt-failures.ts';
@@ -94,5 +94,5 @@ interface EndedBy {
 /** The failure of an attempt that was ended from outside. */
 export function endFailure(end: End, facts: AttemptFacts, { timeouts, signal }: EndedBy): Failure {
   if (end === 'aborted') return cancelledFailure(facts, signal?.reason);
-  return timeoutFailure(facts, end, timeouts[`${end}Ms`]);
+  return timeoutFailure(facts, end, boundOf(timeouts, end));
 }

@@ -1,6 +1,8 @@
 import type { Failure } from '../errors/failure.ts';
 import { defined } from '../base/defined.ts';
 import type { Capabilities } from '../model/capabilities.ts';
+import { asPool } from '../model/key-pool.ts';
+import type { Model } from '../model/model.ts';
 import type { Price } from '../model/price.ts';
 import { configError } from './config-error.ts';
 import { readHeaders } from './custom-headers.ts';
@@ -8,8 +10,8 @@ import { guardModel } from './guarded-model.ts';
 import { createHttpModel } from './http-model.ts';
 import type { HttpModelConfig } from './http-model.ts';
 import { knownModels, nearestModels, withNearest } from './known-models.ts';
-import { openEndpoint } from './open-endpoint.ts';
-import type { Access } from './open-endpoint.ts';
+import { openEndpoints } from './open-endpoint.ts';
+import type { Access, Endpoint } from './open-endpoint.ts';
 import type { WireProtocol, WireTarget } from './protocol.ts';
 import type { ModelDescription, Provider, ProviderOptions } from './provider-options.ts';
 import { quotaKeyOf } from './quota-key.ts';
@@ -46,29 +48,32 @@ export function defineProvider<Options extends ProviderOptions>(
   return Object.assign(
     (model: string, options: Options = none) => {
       const { capabilities, price } = describe(model, options);
-      const endpoint = openEndpoint(definition, options, 'model');
       const wire = definition.wire(model, options);
-      const config = defined({
-        provider,
-        model,
-        protocol: wire.protocol,
-        dialect: wire.dialect,
-        baseURL: endpoint.baseURL,
-        headers: { ...endpoint.keyHeaders, ...readHeaders(wire.headers), ...endpoint.ownHeaders },
-        authorize: wire.authorize,
-        query: wire.query,
-        capabilities,
-        price,
-        quotaKey: quotaKeyOf({
+      const toModel = (endpoint: Endpoint): Model => {
+        const config = defined({
           provider,
+          model,
+          protocol: wire.protocol,
+          dialect: wire.dialect,
           baseURL: endpoint.baseURL,
-          secret: endpoint.secret ?? wire.quotaSecret,
-        }),
-        transport: endpoint.transport,
-        stream: options.stream,
-        refine: (failure: Failure) => withNearest(failure, provider, model),
-      });
-      return guardModel(createHttpModel(config));
+          headers: { ...endpoint.keyHeaders, ...readHeaders(wire.headers), ...endpoint.ownHeaders },
+          authorize: wire.authorize,
+          query: wire.query,
+          capabilities,
+          price,
+          quotaKey: quotaKeyOf({
+            provider,
+            baseURL: endpoint.baseURL,
+            secret: endpoint.secret ?? wire.quotaSecret,
+          }),
+          transport: endpoint.transport,
+          stream: options.stream,
+          refine: (failure: Failure) => withNearest(failure, provider, model),
+        });
+        return guardModel(createHttpModel(config));
+      };
+      const [first, ...rest] = openEndpoints(definition, options, 'model');
+      return asPool(toModel(first), rest.map(toModel));
     },
     { provider, describe },
   );

@@ -3,6 +3,7 @@ import { classifyFailure } from '../errors/classify-failure.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import type { EmbeddingModel, EmbeddingResponse, EmbedOptions } from '../model/embedding.ts';
+import { asPool } from '../model/key-pool.ts';
 import { costOf } from '../model/price.ts';
 import type { Price } from '../model/price.ts';
 import { configError } from './config-error.ts';
@@ -12,8 +13,8 @@ import { postJson } from './http-json.ts';
 import type { JsonPost } from './http-json.ts';
 import { createEndpoint } from './http/endpoint.ts';
 import { nodeTransport } from './http/node-transport.ts';
-import { openEndpoint } from './open-endpoint.ts';
-import type { Access } from './open-endpoint.ts';
+import { openEndpoints } from './open-endpoint.ts';
+import type { Access, Endpoint } from './open-endpoint.ts';
 import { priceOf } from './prices.ts';
 import { quotaKeyOf } from './quota-key.ts';
 
@@ -33,7 +34,22 @@ export function createEmbeddingModel(
 ): EmbeddingModel {
   const { provider } = access;
   const bounds = readBounds(provider, model, { options, protocol });
-  const endpoint = openEndpoint(access, options, 'embedding');
+  const [first, ...rest] = openEndpoints(access, options, 'embedding');
+  const toModel = (endpoint: Endpoint): EmbeddingModel =>
+    embeddingAt(endpoint, { provider, model, options, protocol, bounds });
+  return asPool(toModel(first), rest.map(toModel));
+}
+
+interface EmbeddingFacts extends EmbeddingSetup {
+  readonly provider: string;
+  readonly model: string;
+  readonly bounds: Bounds;
+}
+
+function embeddingAt(
+  endpoint: Endpoint,
+  { provider, model, options, protocol, bounds }: EmbeddingFacts,
+): EmbeddingModel {
   const wire = createEndpoint({
     provider,
     baseURL: endpoint.baseURL,

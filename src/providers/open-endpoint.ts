@@ -1,5 +1,5 @@
 import { defined } from '../base/defined.ts';
-import { readApiKey } from './api-key.ts';
+import { readApiKeys } from './api-key.ts';
 import type { Environment } from './api-key.ts';
 import { readBaseURL } from './base-url.ts';
 import { readHeaders } from './custom-headers.ts';
@@ -42,17 +42,17 @@ export interface Endpoint {
   readonly transport: Transport | undefined;
 }
 
-/** Reads and checks address, key and headers. Throws where one of them cannot be right. */
-export function openEndpoint<Options extends ProviderOptions>(
+/** One endpoint for each key, the first one first. Reads and checks address, keys and headers. Throws where one of them cannot be right. */
+export function openEndpoints<Options extends ProviderOptions>(
   access: Access<Options>,
   options: Options,
   origin: 'model' | 'embedding',
-): Endpoint {
+): readonly [Endpoint, ...Endpoint[]] {
   const { provider, keyVariables, isKeyRequired, keyHeader } = access;
   const environment = options.environment ?? process.env;
   const address = access.address(options, environment);
   const ownHeaders = readHeaders(options.headers);
-  const secret = readApiKey({
+  const secrets = readApiKeys({
     provider,
     apiKey: options.apiKey,
     variables: keyVariables,
@@ -67,16 +67,19 @@ export function openEndpoint<Options extends ProviderOptions>(
     place: address.place,
     versionPath: address.versionPath,
     isVersionMissed: address.isVersionMissed,
-    hasKey: secret !== undefined,
+    hasKey: secrets[0] !== undefined,
     allowInsecure: options.allowInsecure === true,
   });
-  return {
+  const transport = options.transport ?? (options.fetch && createFetchTransport(options.fetch));
+  const toEndpoint = (secret: string | undefined): Endpoint => ({
     baseURL,
     keyHeaders: secret === undefined ? {} : keyHeaders(keyHeader, secret),
     ownHeaders,
     secret,
-    transport: options.transport ?? (options.fetch && createFetchTransport(options.fetch)),
-  };
+    transport,
+  });
+  const [first, ...rest] = secrets;
+  return [toEndpoint(first), ...rest.map(toEndpoint)];
 }
 
 const credentialHeaders: ReadonlySet<string> = new Set([

@@ -6,8 +6,11 @@ import type { Transport } from './http/transport.ts';
 
 /** What every provider takes. */
 export interface ProviderOptions {
-  /** Defaults to the provider's usual environment variable. */
-  readonly apiKey?: string | undefined;
+  /**
+   * Defaults to the provider's usual environment variable. Several are a pool: where the account of one is empty, limited or refused, the
+   * same model is asked with the next.
+   */
+  readonly apiKey?: string | readonly string[] | undefined;
   /** The address below which the provider's paths lie; its version belongs to it: `https://api.openai.com/v1`. */
   readonly baseURL?: string | undefined;
   /** Sent with every request; they win over ours. */

@@ -3,7 +3,7 @@ import { unreachable } from '../base/assert.ts';
 /**
  * Keeps calls from a provider that is plainly down. Pure: time arrives as an argument.
  *
- * - `closed`: everybody passes. Opens when nearly all of the last answers were failures of the provider's own.
+ * - `closed`: everybody passes. Opens when nearly all of the last answers, or the last ten in a row, were failures of its own.
  * - `open`: nobody passes until `untilMs`; then one caller becomes the probe.
  * - `half-open`: the probe is under way, and nobody else passes. It closes or opens the breaker again, for longer.
  */
@@ -24,7 +24,7 @@ export type Admission =
 
 /** When it opens, and for how long. */
 export interface BreakerPolicy {
-  /** Opens only on the evidence of so many answers. */
+  /** Opens only on the evidence of so many answers; so many failures in a row are enough. */
   readonly minAnswers: number;
   /** The share of failures among the last answers at which it opens. */
   readonly failureShare: number;
@@ -35,7 +35,8 @@ export interface BreakerPolicy {
   readonly maxOpenMs: number;
 }
 
-// With half of the answers failing at random, 18 of 20 failures come once in some 5,000 answers; in an outage at once.
+// With half of the answers failing at random, 18 of 20 failures come once in some 5,000 answers and ten in a row once in some 2,000;
+// in an outage both come at once.
 export const defaultBreakerPolicy: BreakerPolicy = {
   minAnswers: 10,
   failureShare: 0.9,
@@ -86,9 +87,7 @@ export function observe(
     case 'closed': {
       if (health === 'none' || (health === 'working' && isSpotless(breaker.recent, policy))) return breaker;
       const recent = [...breaker.recent, health === 'working'].slice(-policy.window);
-      const failures = recent.filter((worked) => !worked).length;
-      const isDown = recent.length >= policy.minAnswers && failures >= recent.length * policy.failureShare;
-      return isDown ? reopen(0, nowMs, policy) : { type: 'closed', recent };
+      return isDown(recent, policy) ? reopen(0, nowMs, policy) : { type: 'closed', recent };
     }
     case 'open':
     case 'half-open': {
@@ -105,6 +104,18 @@ export function observe(
   }
 }
 
+/** Whether answers, the latest last, are those of somebody who is down. */
+export function isDown(worked: readonly boolean[], { minAnswers, failureShare }: BreakerPolicy): boolean {
+  if (worked.length < minAnswers) return false;
+  const failures = worked.filter((good) => !good).length;
+  return failures >= worked.length * failureShare || !worked.slice(-minAnswers).includes(true);
+}
+
+/** Whether it has answered anybody lately. */
+export function isAnswering(breaker: Breaker): boolean {
+  return breaker.type === 'closed' && breaker.recent.includes(true);
+}
+
 /** All that is remembered was good: another good answer changes nothing. */
 function isSpotless(recent: readonly boolean[], { window }: BreakerPolicy): boolean {
   return recent.length === window && !recent.includes(false);
@@ -116,7 +127,7 @@ export function forceOpen(breaker: Breaker, nowMs: number, policy: BreakerPolicy
   return breaker.type === 'closed' ? reopen(-evenProbes, nowMs, policy) : breaker;
 }
 
-function reopen(openings: number, nowMs: number, policy: BreakerPolicy): Breaker {
+export function reopen(openings: number, nowMs: number, policy: BreakerPolicy): Breaker {
   const pauseMs = Math.min(policy.maxOpenMs, policy.openMs * 2 ** Math.max(0, Math.min(openings, 30)));
   return { type: 'open', untilMs: nowMs + pauseMs, openings: openings + 1 };
 }

@@ -1,4 +1,5 @@
 import { assert } from '../base/assert.ts';
+import { duration } from '../base/duration.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import type { Entry } from './gate.ts';
@@ -9,6 +10,8 @@ export interface Asked {
   readonly name: string;
   /** Of the gate that it shares with others of the same provider and key. */
   readonly quotaKey: string;
+  /** The model of the target before, with another key. */
+  readonly isNextKey?: true;
 }
 
 type Named = Pick<Asked, 'provider' | 'name'>;
@@ -41,6 +44,7 @@ export function closedOffFailure(
     return createFailure('OVERLOADED', { ...facts, message, context: { inFlight: 'full' } });
   }
   const waitMs = Math.ceil(entry.waitMs);
+  if (entry.isCooling === true) return coolingFailure({ provider, name }, entry);
   const why = entry.failure === undefined ? '' : `: ${entry.failure.message}`;
   return createFailure(entry.failure?.code ?? 'OVERLOADED', {
     ...facts,
@@ -48,6 +52,26 @@ export function closedOffFailure(
     retryAfterMs: waitMs,
     context: { breaker: 'open', nextProbeInMs: waitMs },
   });
+}
+
+/** Its account is asked last for a while. Nothing was sent; the code is that of the failure that cooled it. */
+export function coolingFailure({ provider, name }: Named, { waitMs, failure }: Cooling): Failure {
+  const { code, message } = failure ?? { code: 'RATE_LIMITED', message: '' };
+  const forMs = Math.max(0, Math.ceil(waitMs));
+  return createFailure(code, {
+    origin: 'model',
+    sideEffect: 'none',
+    provider: { provider, model: name },
+    message: `${provider} (${name}) was not asked: it cools down for ${duration(forMs)} after ${code}: ${message}`,
+    // Only what the provider itself has stated may be promised to whoever comes back.
+    ...(code === 'RATE_LIMITED' ? { retryAfterMs: forMs } : {}),
+    context: { cooldown: 'open', coolsForMs: forMs },
+  });
+}
+
+interface Cooling {
+  readonly waitMs: number;
+  readonly failure: Failure | undefined;
 }
 
 /** The failure of the whole chain: the last one's code, and all of them in words and causes. */
@@ -66,7 +90,7 @@ export function summariseFailures(failures: readonly TargetFailure[]): Failure {
   );
   return createFailure(last.failure.code, {
     ...last.failure,
-    message: `None of ${failures.length} models answered. ${lines.join('; ')}. The last one said: ${last.failure.message}`,
+    message: `None of ${countOf(failures)} answered. ${lines.join('; ')}. The last one said: ${last.failure.message}`,
     context: {
       ...last.failure.context,
       attempts: failures.reduce((sum, { attempts }) => sum + attempts, 0),
@@ -84,4 +108,10 @@ export function summariseFailures(failures: readonly TargetFailure[]): Failure {
       code: failure.code,
     })),
   });
+}
+
+/** Several keys of one model are not several models. */
+function countOf(failures: readonly TargetFailure[]): string {
+  const models = new Set(failures.map(({ provider, name }) => `${provider} ${name}`)).size;
+  return models === 1 ? `${failures.length} keys` : `${models} models`;
 }

@@ -4,10 +4,12 @@ import { findAskedWait } from './asked-wait.ts';
 import type { AskedWait } from './asked-wait.ts';
 import { summariseFailures } from './call-failures.ts';
 import type { Asked, TargetFailure } from './call-failures.ts';
+import { leaveTarget, restOf } from './chain-place.ts';
+import type { ChainPlace, ChainRest } from './chain-place.ts';
 import type { AttemptRecord, CallRecovery, CallReport, RecoveryRecord } from './call-report.ts';
 import type { Decision } from './decide.ts';
 import { kindOf } from './failure-kind.ts';
-import type { FailureKind } from './failure-kind.ts';
+import type { FailureCounts } from './failure-kind.ts';
 import { chargeAttempt, chargeWait, emptyLedger } from './ledger.ts';
 import type { AttemptCharge, Ledger } from './ledger.ts';
 
@@ -19,15 +21,9 @@ import type { AttemptCharge, Ledger } from './ledger.ts';
  * - Every decision is made where the step was performed, and arrives with its end; here it is only followed.
  * - Lists are bounded: records and recoveries by a hundred, the rest by the number of targets or of kinds.
  */
-export interface CallProgress {
-  /** The index of the target that is asked. */
-  readonly target: number;
+export interface CallProgress extends ChainPlace {
   /** Over all targets. */
   readonly attempts: number;
-  /** Attempts at this target. */
-  readonly tries: number;
-  /** How often which failure came, at this target. */
-  readonly kinds: FailureCounts;
   readonly ledger: Ledger;
   readonly records: readonly AttemptRecord[];
   readonly recoveries: readonly RecoveryRecord[];
@@ -43,18 +39,14 @@ export interface CallProgress {
   readonly resumeAtMs?: number;
 }
 
-/** A list of failures would grow with the patience of the call; their numbers do not. */
-export type FailureCounts = Readonly<Partial<Record<FailureKind, number>>>;
-
 /** What the next attempt needs to know. JSON. */
-export interface AttemptSituation {
+export interface AttemptSituation extends ChainRest {
   readonly target: number;
   /** From 1, over all targets. */
   readonly attempt: number;
   /** Attempts made at this target before. */
   readonly tries: number;
   readonly kinds: FailureCounts;
-  readonly hasNextModel: boolean;
   readonly ledger: Ledger;
   /** What is left of the deadline. */
   readonly leftMs: number;
@@ -154,7 +146,7 @@ export function situationOf(
     attempt: attempts + 1,
     tries,
     kinds,
-    hasNextModel: target + 1 < targets.length,
+    ...restOf(progress, targets),
     ledger,
     leftMs,
   };
@@ -176,15 +168,30 @@ export function advance(progress: CallProgress, step: StepEnd<unknown>, targets:
   }
   const { provider, name } = target;
   const failures = [
-    ...progress.failures,
+    // A target that was asked again has failed once, by its last failure.
+    ...progress.failures.filter((failure) => failure.target !== progress.target),
     { target: progress.target, provider, name, failure: step.failure, attempts: noted.tries },
   ];
-  if (step.decision.type === 'give-up' || progress.target + 1 >= targets.length) {
+  const { decision } = step;
+  const counted = step.wasAdmitted ? countKind(going, step.failure) : going;
+  const left =
+    decision.type === 'give-up'
+      ? undefined
+      : leaveTarget(counted, { elapsedMs: going.elapsedMs, decision }, targets);
+  if (left === undefined) {
     const next: NextStep = { type: 'failed', failure: summariseFailures(failures) };
     return { progress: { ...going, failures }, next, told };
   }
-  const moved = { ...going, failures, target: progress.target + 1, tries: 0, kinds: {} };
-  return { progress: moved, next: { type: 'attempt' }, told };
+  const next: NextStep = left.delayMs === 0 ? { type: 'attempt' } : { type: 'wait', delayMs: left.delayMs };
+  return { progress: { ...withoutReturns(going), failures, ...left.place }, next, told };
+}
+
+function withoutReturns({
+  returns: _returns,
+  reached: _reached,
+  ...progress
+}: CallProgress): Omit<CallProgress, 'returns' | 'reached'> {
+  return progress;
 }
 
 /** Time was spent waiting, between attempts or at the gate. */
@@ -262,7 +269,8 @@ function appended<Item>(list: readonly Item[], item: Item): readonly Item[] {
 
 function toldOf({ failure, canSplice, decision }: FailedStep): RecoveryEvent {
   const { type, reason } = decision;
-  if (type !== 'retry') return { type: 'recovery', failure, recovery: type, reason };
+  if (type === 'give-up') return { type: 'recovery', failure, recovery: type, reason };
+  if (type === 'fall-back') return { type: 'recovery', failure, recovery: decision.to ?? type, reason };
   const recovery = canSplice ? 'splice' : 'retry';
   return { type: 'recovery', failure, recovery, reason, delayMs: decision.delayMs };
 }

@@ -1,8 +1,8 @@
 import type { Failure } from '../errors/failure.ts';
 import type { Ledger } from './ledger.ts';
 
-/** What was done about a failure within a call. */
-export type CallRecovery = 'retry' | 'splice' | 'fall-back';
+/** What was done about a failure within a call. `next-key`: the same model with another key of its pool. */
+export type CallRecovery = 'retry' | 'splice' | 'next-key' | 'fall-back';
 
 /** A failure that was overcome. */
 export interface RecoveryRecord {

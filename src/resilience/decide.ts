@@ -1,3 +1,4 @@
+import { defined } from '../base/defined.ts';
 import { duration } from '../base/duration.ts';
 import type { Failure } from '../errors/failure.ts';
 import { retryDelay } from './backoff.ts';
@@ -12,13 +13,22 @@ export interface FailedAttempt {
   readonly attempts: number;
   /** Earlier failures of the same kind at this model: see `kindOf`. */
   readonly sameKindBefore: number;
+  /** Earlier failures of the same pace at this model, by which waits grow; all earlier attempts where it is absent. */
+  readonly samePaceBefore?: number | undefined;
+  /** The model has answered somebody lately: it is not down. */
+  readonly isAnswering?: boolean | undefined;
   /** What is left of the deadline. */
   readonly leftMs: number;
   /** In [0, 1). */
   readonly drawn: number;
   /** Whether the shared retry budget grants a retry. It is asked only when one is wanted. */
   readonly spendRetry: () => boolean;
+  /** How long the attempt took. */
+  readonly tookMs?: number | undefined;
+  /** Another model can be asked, or asked again. */
   readonly hasNextModel: boolean;
+  /** The same model can be asked with another key. */
+  readonly hasNextKey?: boolean | undefined;
   /** There is no chain of models, as for a tool: nothing need be said of others. */
   readonly isAlone?: boolean | undefined;
   /** Whoever wrote the policy knows what it is about, as for a node that is gone on with: it alone says how often. */
@@ -32,10 +42,23 @@ export interface FailedAttempt {
 /** What to do about it, and why, in words for the journal. */
 export type Decision =
   | { readonly type: 'retry'; readonly delayMs: number; readonly reason: string }
-  /** `resumeAfterMs`: this model may be asked again then, and not before. */
-  | { readonly type: 'fall-back'; readonly reason: string; readonly resumeAfterMs?: number }
+  | FallBack
   /** `resumeAfterMs`: the same call may be made again then, and not before. */
   | { readonly type: 'give-up'; readonly reason: string; readonly resumeAfterMs?: number };
+
+/** The next model is asked. */
+export interface FallBack {
+  readonly type: 'fall-back';
+  readonly reason: string;
+  /** This model may be asked again then, and not before. */
+  readonly resumeAfterMs?: number;
+  /** The next one is the same model with another key. */
+  readonly to?: 'next-key';
+  /** This one is asked again where no other is left, after this long. */
+  readonly returnAfterMs?: number;
+  /** Where no other is left there is nothing to wait for: `returnAfterMs` only says who comes first. */
+  readonly isAskable?: true;
+}
 
 /** What may be decided besides the policy of retries. */
 export interface DecisionRules {
@@ -57,16 +80,23 @@ export function decideNext(attempt: FailedAttempt, rules: DecisionRules): Decisi
 
   const retry = decideRetry(attempt, rules.retry);
   if (retry.type === 'retry') return retry;
+  const { resumeAfterMs, returnAfterMs } = retry;
+  const isOfKey = recoveryRoutes[failure.code].isOfKey === true;
+  if (isOfKey && attempt.hasNextKey === true) {
+    const reason = `${retry.reason}; the next key of the same model is asked`;
+    return { type: 'fall-back', to: 'next-key', reason, ...defined({ resumeAfterMs, returnAfterMs }) };
+  }
   const refusal = attempt.isAlone === true ? '' : noFallbackBecause(attempt, rules);
-  const { resumeAfterMs } = retry;
-  const type = refusal === undefined ? 'fall-back' : 'give-up';
-  const reason = refusal === undefined || refusal === '' ? retry.reason : `${retry.reason}; ${refusal}`;
-  return resumeAfterMs === undefined ? { type, reason } : { type, reason, resumeAfterMs };
+  if (refusal === undefined) {
+    return { type: 'fall-back', reason: retry.reason, ...defined({ resumeAfterMs, returnAfterMs }) };
+  }
+  const reason = refusal === '' ? retry.reason : `${retry.reason}; ${refusal}`;
+  return { type: 'give-up', reason, ...defined({ resumeAfterMs }) };
 }
 
 type RetryVerdict =
   | Extract<Decision, { type: 'retry' }>
-  | { readonly type: 'no-retry'; readonly reason: string; readonly resumeAfterMs?: number };
+  | ({ readonly type: 'no-retry' } & Pick<FallBack, 'reason' | 'resumeAfterMs' | 'returnAfterMs'>);
 
 function decideRetry(attempt: FailedAttempt, policy: RetryPolicy): RetryVerdict {
   const { failure, attempts, leftMs } = attempt;
@@ -76,8 +106,10 @@ function decideRetry(attempt: FailedAttempt, policy: RetryPolicy): RetryVerdict 
   if (!failure.retryable) return no(`${failure.code} would not be mended by asking again`);
   const maxRepeats = attempt.isByOwnPolicy === true ? Infinity : maxRepeatsOf(failure);
   if (attempt.sameKindBefore >= maxRepeats) return no(repeatedText(failure, maxRepeats));
+  const { isQuick = false } = recoveryRoutes[failure.code];
+  const retry = (attempt.samePaceBefore ?? attempts - 1) + 1;
   const { delayMs, basis } = retryDelay(
-    { retry: attempts, retryAfterMs: failure.retryAfterMs, drawn: attempt.drawn },
+    { retry, isQuick, retryAfterMs: failure.retryAfterMs, drawn: attempt.drawn },
     policy,
   );
   const askedMs = failure.retryAfterMs ?? 0;
@@ -88,18 +120,45 @@ function decideRetry(attempt: FailedAttempt, policy: RetryPolicy): RetryVerdict 
       failure.retryAfterMs,
     );
   }
-  if (attempts >= policy.maxAttempts) return no(usedUpText(policy), failure.retryAfterMs);
+  const maxAttempts = maxAttemptsOf(attempt, policy);
+  if (attempts >= maxAttempts) return no(usedUpText(maxAttempts), failure.retryAfterMs);
   if (delayMs >= leftMs) return no(`a wait of ${waitText} would pass the deadline`, failure.retryAfterMs);
+  // Where another model could answer, half of the time is left for it.
+  if (attempt.hasNextModel && delayMs > leftMs / 2)
+    return no(`a wait of ${waitText} would leave the next model too little time`, failure.retryAfterMs);
   if (!attempt.spendRetry()) return no('the retry budget of this provider and key is spent');
+  const first = whoIsFirst(attempt);
+  if (first !== undefined) return { type: 'no-retry', reason: first, returnAfterMs: delayMs };
   const why = basis === 'asked' ? `a wait of ${waitText} was asked for` : `backoff of ${waitText}`;
   return { type: 'retry', delayMs, reason: `${why}, then attempt ${attempts + 1}` };
+}
+
+/** Who answers now and then is worth more attempts, as long as they cost no time. */
+function maxAttemptsOf({ failure, isAnswering = false }: FailedAttempt, policy: RetryPolicy): number {
+  const { maxAttempts, maxQuickAttempts = maxAttempts } = policy;
+  return isAnswering && recoveryRoutes[failure.code].isQuick === true
+    ? Math.max(maxAttempts, maxQuickAttempts)
+    : maxAttempts;
+}
+
+/** Whoever has not said a word for so long has used up a timer, if not one of ours. */
+const silentMs = 10_000;
+
+/** Why another one is asked before this one is asked again, though it may be. */
+function whoIsFirst({ failure, tookMs = 0, ...chain }: FailedAttempt): string | undefined {
+  const { isSlow = false, isOfKey = false } = recoveryRoutes[failure.code];
+  if (isOfKey && chain.hasNextKey === true) return `${failure.code} is about the key`;
+  const hasUsedTime = isSlow || (tookMs >= silentMs && failure.phase !== 'body');
+  return hasUsedTime && chain.hasNextModel
+    ? 'it used up its time, so the next model is asked first'
+    : undefined;
 }
 
 function repeatedText({ code }: Failure, maxRepeats: number): string {
   return maxRepeats === 0 ? `${code} is not tried again by itself` : `${code} came ${maxRepeats + 1} times`;
 }
 
-function usedUpText({ maxAttempts }: RetryPolicy): string {
+function usedUpText(maxAttempts: number): string {
   return maxAttempts === 1 ? 'the only attempt is used up' : `all ${maxAttempts} attempts are used up`;
 }
 

@@ -5,6 +5,9 @@ import { recoveryRoutes } from './recovery-routes.ts';
 /** What counts as the same failure again: a code, or a kind of it that is worth fewer attempts than the rest. */
 export type FailureKind = FailureCode | keyof typeof narrowKinds;
 
+/** A list of failures would grow with the patience of the call; their numbers do not. */
+export type FailureCounts = Readonly<Partial<Record<FailureKind, number>>>;
+
 const narrowKinds = {
   /** A name that does not resolve is most often a typing error in the base URL: one more look is enough. */
   NAME_NOT_FOUND: 1,
@@ -24,4 +27,13 @@ export function maxRepeatsOf(failure: Failure): number {
   if (kind === 'NAME_NOT_FOUND' || kind === 'NO_ANSWER') return narrowKinds[kind];
   const { retries } = recoveryRoutes[kind];
   return retries === 'policy' ? Infinity : retries;
+}
+
+/** How often failures of the same pace were followed by another attempt: their waits grow together. */
+export function countPace(counts: FailureCounts, { code }: Failure): number {
+  const isQuick = recoveryRoutes[code].isQuick === true;
+  return Object.entries(counts).reduce((sum, [kind, count]) => {
+    const isSame = (kind in narrowKinds || recoveryRoutes[kind as FailureCode].isQuick === true) === isQuick; // The other kinds are codes.
+    return isSame ? sum + count : sum;
+  }, 0);
 }

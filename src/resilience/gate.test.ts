@@ -5,7 +5,7 @@ import { defaultBreakerPolicy } from './breaker.ts';
 import { createGate } from './gate.ts';
 import type { Entry, Gate } from './gate.ts';
 
-const patience = { maxPlaceWaitMs: 60_000, maxBreakerWaitMs: 60_000 } as const;
+const patience = { model: 'm', maxPlaceWaitMs: 60_000, maxBreakerWaitMs: 60_000 } as const;
 const down = { health: 'down', isSuccess: false, retries: 0 } as const;
 const fine = { health: 'working', isSuccess: true, retries: 0 } as const;
 
@@ -98,7 +98,7 @@ describe('the gate', () => {
     const clock = simulatedClock();
     const gate = createGate({ clock, policy: { breaker: defaultBreakerPolicy, maxInFlight: 64 } });
     const failure = createFailure('OVERLOADED', { message: 'It is overloaded' });
-    gate.throttle(failure);
+    gate.throttle('m', failure);
     const entry = await gate.enter({ ...patience, maxBreakerWaitMs: 0 });
     expect(entry).toEqual({ type: 'closed-off', waitMs: 5000, failure });
   });

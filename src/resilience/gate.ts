@@ -1,16 +1,28 @@
 import { onAbort } from '../base/abort.ts';
 import type { Cancel, Clock } from '../base/clock.ts';
 import type { Failure } from '../errors/failure.ts';
-import { admit, closedBreaker, forceOpen, observe } from './breaker.ts';
 import type { Breaker, BreakerPolicy, Health } from './breaker.ts';
+import {
+  answersLately,
+  breakerOf,
+  coolingOf,
+  createGateHealth,
+  isSpotless,
+  learn,
+  letThrough,
+  probeDueMs,
+  refusalOf,
+  throttleModel,
+} from './gate-health.ts';
+import type { Cooling, GateHealth, Refusal } from './gate-health.ts';
 import { createRetryBudget, refundSuccess, spendRetry } from './retry-budget.ts';
 import type { RetryBudget } from './retry-budget.ts';
 
 /** What came of asking to be let through. */
 export type Entry =
   | { readonly type: 'admitted'; readonly isProbe: boolean; readonly leave: (end: AttemptEnd) => void }
-  /** The breaker is open. `waitMs` from now it may be asked again; `failure` is what opened it. */
-  | { readonly type: 'closed-off'; readonly waitMs: number; readonly failure: Failure | undefined }
+  /** A breaker is open, or the account cools down. `waitMs` from now it may be asked again; `failure` is the reason. */
+  | Refusal
   /** As many requests as allowed are under way, and none ended in time. */
   | { readonly type: 'full' }
   | { readonly type: 'aborted' };
@@ -27,7 +39,12 @@ export interface AttemptEnd {
 
 /** A view for events and reports. */
 export interface GateState {
+  /** Of the account, or, where that is closed, the strictest of its models. */
   readonly breaker: Breaker['type'];
+  /** The models whose own breaker is not closed. */
+  readonly models: Readonly<Record<string, Breaker['type']>>;
+  /** The account is empty or its key was refused: it is asked last. */
+  readonly isCooling: boolean;
   readonly budgetTokens: number;
   readonly inFlight: number;
   readonly waiting: number;
@@ -35,18 +52,24 @@ export interface GateState {
   readonly isUntouched: boolean;
 }
 
-/** What all calls of one provider and key share in this process: the breaker, the retry budget, the number in flight. */
+/** What all calls of one provider and key share in this process: the breakers, the cool-down, the retry budget, the number in flight. */
 export interface Gate {
   /** Waits for a place and for the breaker, each as long as allowed and at most until the signal aborts. */
   readonly enter: (options: EnterOptions) => Promise<Entry> | Entry;
   readonly spendRetry: () => boolean;
   /** Lets only single probes through from now on. */
-  readonly throttle: (failure: Failure) => void;
-  readonly breaker: () => Breaker['type'];
+  readonly throttle: (model: string, failure: Failure) => void;
+  /** Of the account or the model, whichever is stricter. */
+  readonly breaker: (model: string) => Breaker['type'];
+  /** Whether the model has answered anybody lately. */
+  readonly answersLately: (model: string) => boolean;
+  /** Whether the account or the model is to be asked last, and for how long. */
+  readonly cooling: (model: string) => Cooling | undefined;
   readonly state: () => GateState;
 }
 
 export interface EnterOptions {
+  readonly model: string;
   readonly signal?: AbortSignal | undefined;
   /** How long to wait for one of the requests under way to end. */
   readonly maxPlaceWaitMs: number;
@@ -66,9 +89,8 @@ interface Held {
   readonly policy: GatePolicy;
   /** In the order in which they came. A waiter keeps its place until it enters or goes away. */
   readonly queue: Set<Waiter>;
-  breaker: Breaker;
+  readonly health: GateHealth;
   budget: RetryBudget;
-  lastFailure: Failure | undefined;
   inFlight: number;
   /** How many probes there have been; the latest has this number. */
   probes: number;
@@ -93,9 +115,8 @@ export function createGate({ clock, policy }: GateDeps): Gate {
     clock,
     policy,
     queue: new Set(),
-    breaker: closedBreaker,
+    health: createGateHealth(policy.breaker),
     budget: createRetryBudget(policy.budgetTokens),
-    lastFailure: undefined,
     inFlight: 0,
     probes: 0,
     cancelTimer: () => undefined,
@@ -104,7 +125,7 @@ export function createGate({ clock, policy }: GateDeps): Gate {
     enter: (options) => {
       if (options.signal?.aborted === true) return { type: 'aborted' };
       // Without anybody before us and with the way open there is nothing to wait for, and no promise to pay for.
-      const entry = held.queue.size === 0 ? tryEnter(held) : undefined;
+      const entry = held.queue.size === 0 ? tryEnter(held, options.model) : undefined;
       return entry?.type === 'admitted' ? entry : queueUp(held, options);
     },
     spendRetry: () => {
@@ -112,23 +133,34 @@ export function createGate({ clock, policy }: GateDeps): Gate {
       held.budget = spent.budget;
       return spent.isGranted;
     },
-    throttle: (failure) => {
-      held.lastFailure = failure;
-      held.breaker = forceOpen(held.breaker, clock.monotonicMs(), policy.breaker);
+    throttle: (model, failure) => {
+      throttleModel(held.health, model, { failure, nowMs: clock.monotonicMs() });
       serve(held);
     },
-    breaker: () => held.breaker.type,
-    state: () => ({
-      breaker: held.breaker.type,
-      budgetTokens: held.budget.tokens,
-      inFlight: held.inFlight,
-      waiting: held.queue.size,
-      isUntouched:
-        held.inFlight === 0 &&
-        held.queue.size === 0 &&
-        held.breaker.type === 'closed' &&
-        held.budget.tokens >= held.budget.capacity,
-    }),
+    breaker: (model) => breakerOf(held.health, model).type,
+    answersLately: (model) => answersLately(held.health, model),
+    cooling: (model) => coolingOf(held.health, model, clock.monotonicMs()),
+    state: () => stateOf(held),
+  };
+}
+
+function stateOf({ health, budget, inFlight, queue }: Held): GateState {
+  const models = Object.fromEntries(
+    [...health.models].flatMap(([name, { breaker }]) =>
+      breaker.type === 'closed' ? [] : [[name, breaker.type] as const],
+    ),
+  );
+  const ofAccount = health.account.breaker.type;
+  const types = Object.values(models);
+  const ofModels = types.find((type) => type === 'open') ?? types[0] ?? 'closed';
+  return {
+    breaker: ofAccount === 'closed' ? ofModels : ofAccount,
+    models,
+    isCooling: health.cooldown !== undefined,
+    budgetTokens: budget.tokens,
+    inFlight,
+    waiting: queue.size,
+    isUntouched: inFlight === 0 && queue.size === 0 && isSpotless(health) && budget.tokens >= budget.capacity,
   };
 }
 
@@ -167,24 +199,21 @@ function nextLookMs(clock: Clock, { startMs, maxPlaceWaitMs, maxBreakerWaitMs }:
   return Math.max(1, Math.min(...left, Math.max(maxPlaceWaitMs, maxBreakerWaitMs)));
 }
 
-/** Lets in whoever may, first come, first served. Where the first one may not, nobody behind him may. */
+/** Lets in whoever may, first come, first served. Where there is no place left nobody enters; a breaker holds up only its own. */
 function serve(held: Held): void {
   for (const waiter of held.queue) {
-    const entry = tryEnter(held);
-    if (entry.type === 'admitted') {
-      waiter.settle(entry);
-      continue;
-    }
+    const entry = tryEnter(held, waiter.model);
+    if (entry.type === 'full') break;
+    if (entry.type === 'admitted') waiter.settle(entry);
     // To wait for an open breaker may be shorter than to wait for a place: whoever does not want that goes at once.
-    if (entry.type === 'closed-off') for (const other of held.queue) leaveIfLate(held, other, entry);
-    break;
+    else leaveIfLate(held, waiter, entry);
   }
   awaitProbeTime(held);
 }
 
 /** Whoever has waited long enough goes. Each waiter looks at his own time himself. */
 function sendAway(held: Held, waiter: Waiter): boolean {
-  const entry = tryEnter(held);
+  const entry = tryEnter(held, waiter.model);
   if (entry.type === 'admitted') {
     waiter.settle(entry);
     return true;
@@ -203,47 +232,53 @@ function leaveIfLate(held: Held, waiter: Waiter, entry: Exclude<Entry, { type: '
 function awaitProbeTime(held: Held): void {
   held.cancelTimer();
   held.cancelTimer = () => undefined;
-  if (held.queue.size === 0 || held.breaker.type !== 'open') return;
-  const waitMs = Math.max(1, held.breaker.untilMs - held.clock.monotonicMs());
+  const models = new Set([...held.queue].map(({ model }) => model));
+  const dueMs = Math.min(...[...models].map((model) => probeDueMs(held.health, model) ?? Infinity));
+  if (dueMs === Infinity) return;
+  const waitMs = Math.max(1, dueMs - held.clock.monotonicMs());
   held.cancelTimer = held.clock.after(waitMs, () => serve(held));
 }
 
-function tryEnter(held: Held): Entry {
+function tryEnter(held: Held, model: string): Exclude<Entry, { type: 'aborted' }> {
   const nowMs = held.clock.monotonicMs();
-  const { breaker } = held;
-  const isDue = breaker.type === 'open' && nowMs >= breaker.untilMs;
-  if (breaker.type !== 'closed' && !isDue) {
-    // While a probe is under way nobody knows how long it takes; its end serves everybody.
-    const waitMs = breaker.type === 'open' ? breaker.untilMs - nowMs : held.policy.breaker.openMs;
-    return { type: 'closed-off', waitMs: Math.max(1, waitMs), failure: held.lastFailure };
-  }
+  const refusal = refusalOf(held.health, model, nowMs);
+  if (refusal !== undefined) return refusal;
   if (held.inFlight >= held.policy.maxInFlight) return { type: 'full' };
-  const admitted = admit(breaker, { nowMs, probe: held.probes + 1 });
-  held.breaker = admitted.breaker;
-  const probe = admitted.admission.type === 'probe' ? admitted.admission.probe : undefined;
-  if (probe !== undefined) held.probes = probe;
+  const probe = held.probes + 1;
+  const isProbe = letThrough(held.health, model, { nowMs, probe });
+  if (isProbe) held.probes = probe;
   held.inFlight += 1;
   let isInside = true;
   return {
     type: 'admitted',
-    isProbe: probe !== undefined,
+    isProbe,
     leave: (end) => {
       if (!isInside) return;
       isInside = false;
-      leave(held, end, probe);
+      leave(held, end, { model, probe: isProbe ? probe : undefined });
     },
   };
+}
+
+interface Inside {
+  readonly model: string;
+  readonly probe: number | undefined;
 }
 
 function leave(
   held: Held,
   { health, isSuccess, failure, retries }: AttemptEnd,
-  probe: number | undefined,
+  { model, probe }: Inside,
 ): void {
   held.inFlight -= 1;
   if (isSuccess) held.budget = refundSuccess(held.budget, { retries });
-  if (health === 'down') held.lastFailure = failure;
   const nowMs = held.clock.monotonicMs();
-  held.breaker = observe(held.breaker, { health, probe, nowMs }, held.policy.breaker);
-  if (held.queue.size > 0) serve(held);
+  const isOfNoUse = learn(held.health, { model, health, isSuccess, failure, probe, nowMs });
+  if (held.queue.size === 0) return;
+  // Whoever waited for what this one would find out has found it out.
+  if (isOfNoUse && failure !== undefined) {
+    for (const waiter of held.queue)
+      waiter.settle({ type: 'closed-off', waitMs: 1, failure, isCooling: true });
+  }
+  serve(held);
 }

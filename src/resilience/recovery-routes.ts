@@ -12,34 +12,45 @@ export interface RecoveryRoute {
   readonly isOutage: boolean;
   /** The failure is of our own making or of unknown origin: it says nothing about the provider. */
   readonly isOurs?: true;
+  /** An accident that is likely over at once: the first wait is `quickDelayMs` instead of `baseDelayMs`. */
+  readonly isQuick?: true;
+  /** It used up a timer, so the next model is asked first, and this one again only where no other is left. */
+  readonly isSlow?: true;
+  /** It is about the account or the key: the next key of a pool is asked before anything else. */
+  readonly isOfKey?: true;
+  /** What is asked last for a while, by every call of the process: the account, or this model of it. */
+  readonly cools?: 'account' | 'model';
 }
 
 const outage: RecoveryRoute = { retries: 'policy', fallback: 'always', isOutage: true };
+const accident: RecoveryRoute = { ...outage, isQuick: true };
 const again: RecoveryRoute = { retries: 'policy', fallback: 'always', isOutage: false };
-const onceMore: RecoveryRoute = { retries: 1, fallback: 'always', isOutage: false };
+const onceMore: RecoveryRoute = { retries: 1, fallback: 'always', isOutage: false, isQuick: true };
 const elsewhere: RecoveryRoute = { retries: 0, fallback: 'always', isOutage: false };
 const end: RecoveryRoute = { retries: 0, fallback: 'never', isOutage: false };
+const account: RecoveryRoute = { ...elsewhere, isOfKey: true, cools: 'account' };
 const ours: RecoveryRoute = { ...end, isOurs: true };
 
 export const recoveryRoutes: Readonly<Record<FailureCode, RecoveryRoute>> = {
   OVERLOADED: outage,
-  SERVER_ERROR: outage,
-  NETWORK_ERROR: outage,
-  TIMEOUT: outage,
-  STREAM_INTERRUPTED: outage,
+  SERVER_ERROR: accident,
+  NETWORK_ERROR: accident,
+  STREAM_INTERRUPTED: accident,
+  TIMEOUT: { ...accident, isSlow: true },
   // Both say 'not now' and not 'down': the server answers, and says when to come back.
-  RATE_LIMITED: again,
+  RATE_LIMITED: { ...again, isOfKey: true, cools: 'model' },
   MODEL_LOADING: again,
   // Garbled on its way: the next one may be whole. A page instead of an answer is less patient: see failure-kind.ts.
-  INVALID_RESPONSE: again,
+  INVALID_RESPONSE: { ...again, isQuick: true },
   // A garbled call or an empty answer may be an accident once; twice it is a habit.
   EMPTY_RESPONSE: onceMore,
   TOOL_CALL_INVALID: onceMore,
   // Nothing that waiting would mend, but another provider has another key, budget or window.
-  AUTHENTICATION_ERROR: elsewhere,
-  PERMISSION_DENIED: elsewhere,
-  QUOTA_EXCEEDED: elsewhere,
-  MODEL_NOT_FOUND: elsewhere,
+  AUTHENTICATION_ERROR: account,
+  QUOTA_EXCEEDED: account,
+  // Another key may have the right to use the model, or to see it.
+  PERMISSION_DENIED: { ...elsewhere, isOfKey: true },
+  MODEL_NOT_FOUND: { ...elsewhere, isOfKey: true },
   PROVIDER_NOT_CONFIGURED: { ...elsewhere, isOurs: true },
   PROVIDER_NOT_SUPPORTED: { ...elsewhere, isOurs: true },
   CONTEXT_LENGTH_EXCEEDED: elsewhere,

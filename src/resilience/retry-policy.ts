@@ -6,8 +6,15 @@ import type { RerailError } from '../errors/rerail-error.ts';
 export interface RetryPolicy {
   /** Tries at one model, the first one counted. `Infinity`: as many as the deadline allows. */
   readonly maxAttempts: number;
-  /** The first wait of our own; each further one is twice as long. */
+  /**
+   * The same where the failures are quick accidents (a reset, a cut stream, a 5xx) and the model has answered lately. `maxAttempts` where
+   * that is given and this is not.
+   */
+  readonly maxQuickAttempts?: number;
+  /** The first wait of our own after a rate limit or an overload; each further one is twice as long. */
   readonly baseDelayMs: number;
+  /** The first wait of our own after a quick accident, doubling likewise; an eighth of `baseDelayMs` where it is not given. */
+  readonly quickDelayMs?: number;
   /** The longest wait of our own. */
   readonly maxDelayMs: number;
   /** How far a wait of our own is spread, as a share: 0.2 is ±20 %. A wait that was asked for is only ever lengthened. */
@@ -22,7 +29,9 @@ export interface RetryPolicy {
 
 const standard: RetryPolicy = {
   maxAttempts: 4,
+  maxQuickAttempts: 8,
   baseDelayMs: 1000,
+  quickDelayMs: 125,
   maxDelayMs: 10_000,
   jitter: 0.2,
   minDelayMs: 100,
@@ -32,10 +41,16 @@ const standard: RetryPolicy = {
 
 /** The presets, by name. */
 export const retryPresets = {
-  none: { ...standard, maxAttempts: 1 },
-  quick: { ...standard, maxAttempts: 2 },
+  none: { ...standard, maxAttempts: 1, maxQuickAttempts: 1 },
+  quick: { ...standard, maxAttempts: 2, maxQuickAttempts: 2 },
   standard,
-  patient: { ...standard, maxAttempts: Infinity, maxDelayMs: 30_000, deadlineMs: 1_800_000 },
+  patient: {
+    ...standard,
+    maxAttempts: Infinity,
+    maxQuickAttempts: Infinity,
+    maxDelayMs: 30_000,
+    deadlineMs: 1_800_000,
+  },
 } as const satisfies Record<string, RetryPolicy>;
 
 /** One of the presets' names. */
@@ -43,6 +58,9 @@ export type RetryPreset = keyof typeof retryPresets;
 
 /** A preset, or what differs from `standard`. */
 export type RetryOption = RetryPreset | Partial<RetryPolicy>;
+
+/** A quick accident is waited for an eighth as long as an overload. */
+const quickShare = 8;
 
 const longestMs = 366 * 24 * 3600 * 1000;
 
@@ -54,17 +72,27 @@ export function resolveRetryPolicy(option: RetryOption = 'standard'): RetryPolic
     }
     return retryPresets[option];
   }
-  const policy = { ...standard, ...defined(option) };
-  for (const name of ['baseDelayMs', 'maxDelayMs', 'minDelayMs', 'maxWaitMs'] as const) {
+  const given = defined(option);
+  const policy = { ...standard, ...impliedBy(given), ...given };
+  for (const name of ['baseDelayMs', 'quickDelayMs', 'maxDelayMs', 'minDelayMs', 'maxWaitMs'] as const) {
     checkNumber(name, policy[name], { from: 0, to: longestMs });
   }
   checkNumber('deadlineMs', policy.deadlineMs, { from: 1, to: longestMs });
   checkNumber('jitter', policy.jitter, { from: 0, to: 1 });
-  const { maxAttempts } = policy;
-  if (maxAttempts !== Infinity && !(Number.isInteger(maxAttempts) && maxAttempts >= 1)) {
-    throw misuse('maxAttempts', 'a whole number from 1, or Infinity', maxAttempts);
+  for (const name of ['maxAttempts', 'maxQuickAttempts'] as const) {
+    const count = policy[name];
+    if (count === undefined || count === Infinity || (Number.isInteger(count) && count >= 1)) continue;
+    throw misuse(name, 'a whole number from 1, or Infinity', count);
   }
   return policy;
+}
+
+/** Who names one number means the other one too. */
+function impliedBy({ maxAttempts, baseDelayMs }: Partial<RetryPolicy>): Partial<RetryPolicy> {
+  return defined({
+    maxQuickAttempts: maxAttempts,
+    quickDelayMs: baseDelayMs === undefined ? undefined : baseDelayMs / quickShare,
+  });
 }
 
 function checkNumber(

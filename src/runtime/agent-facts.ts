@@ -62,7 +62,10 @@ function comparedFactsOf(parts: AgentParts): Omit<AgentFacts, 'driver'> {
   }
   return {
     instructions: fingerprint(instructions),
-    models: models.map(({ provider, name }) => `${provider}:${name}`),
+    // Further keys of a model are no further models.
+    models: models.flatMap(({ provider, name, isNextKey }) =>
+      isNextKey === true ? [] : [`${provider}:${name}`],
+    ),
     tools,
     output: output === undefined ? '' : fingerprint(canonicalJson(output.json as Json)), // A JSON Schema is JSON.
     ...(conductor?.shape === undefined ? {} : { shape: conductor.shape }),

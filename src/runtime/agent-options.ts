@@ -10,6 +10,7 @@ import type { PermissionRule } from '../agent/permission.ts';
 import type { Clock, Random } from '../base/clock.ts';
 import { resolveContext } from '../context/context-options.ts';
 import type { ContextOptions } from '../context/context-options.ts';
+import { defined } from '../base/defined.ts';
 import { lazy } from '../base/lazy.ts';
 import { systemClock, systemId, systemRandom } from '../base/system.ts';
 import { RerailError } from '../errors/rerail-error.ts';
@@ -147,7 +148,7 @@ export function resolveAgent(
     output,
     retry,
     fallBackOnFilter: policy.fallBackOnFilter ?? false,
-    timeouts: resolveTimeouts({ totalMs: limits.modelTimeoutMs, ...policy.timeouts }),
+    timeouts: resolveTimeouts(timeoutsFrom(options, limits)),
     config: configOf({ options, name, models, limits, retry, policy, output, tools, extras }),
     hooks: createHookRunner(hooksOf(options), { clock, onFailed: onHookFailed }),
     approve: callbacks?.onApproval,
@@ -163,6 +164,12 @@ export function resolveAgent(
   };
   if (extras.conductor === undefined) checkFeatures(parts);
   return parts;
+}
+
+/** What a limit says, unless the policy says something else. */
+function timeoutsFrom({ policy, limits: given }: AgentOptions<Schema>, limits: RunLimits): Partial<Timeouts> {
+  const ofLimits = { totalMs: limits.modelTimeoutMs, firstTokenMs: given?.firstTokenMs };
+  return { ...defined(ofLimits), ...defined(policy?.timeouts ?? {}) };
 }
 
 /** What it has as a part of something larger, or as something that has parts. */
@@ -237,7 +244,12 @@ function configOf(described: Described): RunConfig {
   for (const tool of tools) facts[tool.name] = { ...factsOf(tool), ...extras.facts?.[tool.name] };
   return {
     agent: name,
-    models: models.map(({ provider, name: model, quotaKey }) => ({ provider, name: model, quotaKey })),
+    models: models.map(({ provider, name: model, quotaKey, isNextKey }) => ({
+      provider,
+      name: model,
+      quotaKey,
+      ...defined({ isNextKey }),
+    })),
     limits: finite(limits),
     retry: finite(retry),
     loop: { ...defaultLoopRules, ...policy.loop },

@@ -117,7 +117,7 @@ describe('performStep() without an attempt', () => {
   it('says how long it waited at the gate in vain', async () => {
     const { clock, options } = scene({ retry: { maxWaitMs: 1000 } });
     const gate = options.gates.gateOf('scripted/a');
-    gate.throttle(createFailure('SERVER_ERROR', { message: 'down' }));
+    gate.throttle('a', createFailure('SERVER_ERROR', { message: 'down' }));
     const target = targetOf({ name: 'a', codes: [] }, clock);
     const end = await clock.runUntil(performStep(target, situation, options));
     expect(end).toMatchObject({
@@ -133,7 +133,7 @@ describe('performStep() without an attempt', () => {
 describe('performStep() with an attempt', () => {
   it('keeps no place at the gate when a listener throws while the breaker is awaited', async () => {
     const { clock, options } = scene();
-    options.gates.gateOf('scripted/a').throttle(createFailure('SERVER_ERROR', { message: 'down' }));
+    options.gates.gateOf('scripted/a').throttle('a', createFailure('SERVER_ERROR', { message: 'down' }));
     const onEvent = (): never => {
       throw new Error('the screen is gone');
     };

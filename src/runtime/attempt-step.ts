@@ -1,11 +1,12 @@
+import { defined } from '../base/defined.ts';
 import type { Failure } from '../errors/failure.ts';
 import type { Health } from '../resilience/breaker.ts';
-import { cancelledFailure, closedOffFailure } from '../resilience/call-failures.ts';
+import { cancelledFailure, closedOffFailure, coolingFailure } from '../resilience/call-failures.ts';
 import { chargeEnd } from '../resilience/call-progress.ts';
 import type { AttemptSituation, StepEnd } from '../resilience/call-progress.ts';
 import { decideNext } from '../resilience/decide.ts';
 import type { Decision } from '../resilience/decide.ts';
-import { kindOf } from '../resilience/failure-kind.ts';
+import { countPace, kindOf } from '../resilience/failure-kind.ts';
 import type { Entry, Gate } from '../resilience/gate.ts';
 import { spentLimit } from '../resilience/ledger.ts';
 import { recoveryRoutes } from '../resilience/recovery-routes.ts';
@@ -24,19 +25,21 @@ export async function performStep<Value>(
   const enterMs = options.clock.monotonicMs();
   const step: Step = { target, situation, options, gate, enterMs, dueMs: enterMs + situation.leftMs };
   if (situation.tooEarly !== undefined) return notAdmitted(step, situation.tooEarly);
+  const cooling = findCooling(step);
+  if (cooling !== undefined) return cooling;
   const entered = enter(step);
   const entry = entered instanceof Promise ? await entered : entered;
   if (entry.type === 'aborted') return notAdmitted(step, cancelledFailure(target));
   if (entry.type !== 'admitted') return notAdmitted(step, closedOffFailure(target, entry));
 
   const startMs = entered === entry ? enterMs : options.clock.monotonicMs();
-  const breaker = gate.breaker();
+  const breaker = gate.breaker(target.name);
   const { attempt, tries } = situation;
   let attempted: Attempted<Value>;
   try {
     const { provider, name: model } = target;
     options.onEvent?.({ type: 'attempt-started', attempt, provider, model, isProbe: entry.isProbe });
-    attempted = await target.attempt({ attempt, leftMs: leftOf(step) });
+    attempted = await target.attempt({ attempt, leftMs: leftOf(step), hasFallback: hasFallback(situation) });
   } catch (error) {
     // A defect, of ours or of a listener, must not keep its place at the gate for ever.
     entry.leave({ health: 'none', isSuccess: false, retries: tries });
@@ -59,19 +62,41 @@ function leftOf({ options, dueMs }: Step): number {
   return Math.max(0, dueMs - options.clock.monotonicMs());
 }
 
+/** Whether a model stands by that was not asked yet: only then is it worth leaving this one early. */
+function hasFallback({ hasNextModel, isLastResort, isReturn }: AttemptSituation): boolean {
+  return hasNextModel && isLastResort !== true && isReturn !== true;
+}
+
+type NotAdmitted = Extract<StepEnd<never>, { type: 'failure' }>;
+
+/** An account that is empty, refused or limited is asked after the others; the one that is ready first where all of them are. */
+function findCooling(step: Step): NotAdmitted | undefined {
+  const { target, situation, gate, options } = step;
+  const { hasNextModel, hasNextKey, isReturn } = situation;
+  if (isReturn === true || !(hasNextModel || hasNextKey === true)) return undefined;
+  const cooling = gate.cooling(target.name);
+  if (cooling === undefined) return undefined;
+  const failure = coolingFailure(target, cooling);
+  const { waitMs } = cooling;
+  const to = hasNextKey === true ? { to: 'next-key' as const } : {};
+  const base = { type: 'fall-back', reason: failure.message, ...to } as const;
+  const isStated = failure.retryAfterMs !== undefined;
+  if (!isStated) return notAdmitted(step, failure, { ...base, returnAfterMs: waitMs, isAskable: true });
+  const isTooLong = waitMs > options.retry.maxWaitMs || waitMs >= leftOf(step);
+  return notAdmitted(step, failure, {
+    ...base,
+    ...(isTooLong ? { resumeAfterMs: waitMs } : { returnAfterMs: waitMs }),
+  });
+}
+
 /** The target could not be asked, or nobody wants the answer any more. */
-function notAdmitted(step: Step, failure: Failure): Extract<StepEnd<never>, { type: 'failure' }> {
+function notAdmitted(step: Step, failure: Failure, decided?: Decision): NotAdmitted {
   const { clock } = step.options;
-  const isCancelled = failure.code === 'CANCELLED';
-  const isEnd = isCancelled || !step.situation.hasNextModel || leftOf(step) <= 0;
-  const type = isEnd ? 'give-up' : 'fall-back';
-  const reason = isCancelled ? 'the caller cancelled it' : failure.message;
-  const { retryAfterMs } = failure;
   return {
     type: 'failure',
     failure,
     canSplice: false,
-    decision: retryAfterMs === undefined ? { type, reason } : { type, reason, resumeAfterMs: retryAfterMs },
+    decision: decided ?? whereNotAdmitted(step, failure),
     wasAdmitted: false,
     charge: {},
     isProbe: false,
@@ -81,6 +106,18 @@ function notAdmitted(step: Step, failure: Failure): Extract<StepEnd<never>, { ty
   };
 }
 
+function whereNotAdmitted(step: Step, failure: Failure): Decision {
+  const { hasNextModel, hasNextKey } = step.situation;
+  if (failure.code === 'CANCELLED') return { type: 'give-up', reason: 'the caller cancelled it' };
+  const isEnd = leftOf(step) <= 0 || !(hasNextModel || hasNextKey === true);
+  const { message: reason, retryAfterMs: resumeAfterMs } = failure;
+  const rest = { reason, ...defined({ resumeAfterMs }) };
+  if (isEnd) return { type: 'give-up', ...rest };
+  const isOfKey = recoveryRoutes[failure.code].isOfKey === true && hasNextKey === true;
+  if (!hasNextModel && !isOfKey) return { type: 'give-up', ...rest };
+  return { type: 'fall-back', ...rest, ...(isOfKey && { to: 'next-key' as const }) };
+}
+
 /** An open breaker sends a call on to the next model at once; without one it is worth a wait. */
 function enter({ target, situation, options, gate }: Step): Entry | Promise<Entry> {
   const { retry, signal, onEvent } = options;
@@ -88,11 +125,12 @@ function enter({ target, situation, options, gate }: Step): Entry | Promise<Entr
   const longestMs = retry.maxAttempts === Infinity ? leftMs : Math.min(retry.maxWaitMs, leftMs);
   const entry = gate.enter({
     signal,
+    model: target.name,
     // Where another model could answer, half of the time is left for it.
     maxPlaceWaitMs: hasNextModel ? leftMs / 2 : leftMs,
     maxBreakerWaitMs: hasNextModel ? 0 : longestMs,
   });
-  if (!(entry instanceof Promise) || gate.breaker() === 'closed' || hasNextModel) return entry;
+  if (!(entry instanceof Promise) || gate.breaker(target.name) === 'closed' || hasNextModel) return entry;
   try {
     onEvent?.({ type: 'breaker-awaited', provider: target.provider, model: target.name });
   } catch (error) {
@@ -139,7 +177,7 @@ function endOf<Value>(
   const durationMs = clock.monotonicMs() - startMs;
   onEvent?.({ type: 'failure', attempt, failure });
   tellBreaker(step, breaker);
-  const decision = decide(step, attempted);
+  const decision = decide(step, attempted, durationMs);
   const end = { charge, isProbe, waitedMs, durationMs, wallMs: clock.wallMs() };
   return { type: 'failure', failure, value, canSplice, decision, wasAdmitted: true, ...end };
 }
@@ -153,24 +191,28 @@ function healthOf(failure: Failure): Health {
 }
 
 function tellBreaker({ options, gate, target }: Step, from: BreakerType): void {
-  const to = gate.breaker();
+  const to = gate.breaker(target.name);
   if (from !== to) options.onEvent?.({ type: 'breaker-changed', provider: target.provider, from, to });
 }
 
 type FailedAttempt = Extract<Attempted<unknown>, { type: 'failure' }>;
 
-function decide(step: Step, { failure, charge, isFinal }: FailedAttempt): Decision {
-  const { situation, gate, options } = step;
+function decide(step: Step, { failure, charge, isFinal }: FailedAttempt, tookMs: number): Decision {
+  const { target, situation, gate, options } = step;
   const { retry, fallBackOnFilter, limits, random } = options;
   return decideNext(
     {
       failure,
       attempts: situation.tries + 1,
       sameKindBefore: situation.kinds[kindOf(failure)] ?? 0,
+      samePaceBefore: countPace(situation.kinds, failure),
+      isAnswering: gate.answersLately(target.name),
+      tookMs,
       leftMs: leftOf(step),
       drawn: random(),
       spendRetry: () => gate.spendRetry() || throttle(step, failure),
       hasNextModel: situation.hasNextModel,
+      hasNextKey: situation.hasNextKey,
       isFinal,
       spentLimit: spentLimit(chargeEnd(situation.ledger, charge, failure), limits),
     },
@@ -181,8 +223,9 @@ function decide(step: Step, { failure, charge, isFinal }: FailedAttempt): Decisi
 /** A patient call does not give up when the budget is spent: it waits its turn to be the single probe. */
 function throttle(step: Step, failure: Failure): boolean {
   if (step.options.retry.maxAttempts !== Infinity) return false;
-  const from = step.gate.breaker();
-  step.gate.throttle(failure);
+  const { name } = step.target;
+  const from = step.gate.breaker(name);
+  step.gate.throttle(name, failure);
   tellBreaker(step, from);
   return true;
 }

@@ -1,8 +1,10 @@
+import { defined } from '../base/defined.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import { embedBatches } from '../model/embed-all.ts';
 import type { EmbedAllResponse } from '../model/embed-all.ts';
 import type { EmbeddingModel, EmbeddingResponse } from '../model/embedding.ts';
+import { withKeys } from '../model/key-pool.ts';
 import type { Timeouts } from '../model/timeouts.ts';
 import { addLedgers, emptyLedger, spentLimit } from '../resilience/ledger.ts';
 import type { Ledger, LedgerLimits } from '../resilience/ledger.ts';
@@ -44,13 +46,15 @@ export async function callEmbedding(
   const loopOptions = resolveLoopOptions({ ...options, onEvent: delivery?.event });
   const { clock, signal, limits, retry } = loopOptions;
   const startMs = clock.monotonicMs();
+  const targetsOf = (batch: readonly string[]): readonly CallTarget<EmbeddingResponse>[] =>
+    withKeys([model]).map((member) => targetOf(member, batch, { timeouts, loopOptions }));
   let ledger = emptyLedger;
 
   async function embed(batch: readonly string[]): Promise<EmbeddingResponse> {
     const leftMs = retry.deadlineMs - (clock.monotonicMs() - startMs);
     const spent = findSpent(model, { ledger, limits, leftMs, deadlineMs: retry.deadlineMs });
     if (spent !== undefined) return { type: 'failure', failure: spent };
-    const ended = await runAttempts([targetOf(model, batch, { timeouts, loopOptions })], {
+    const ended = await runAttempts(targetsOf(batch), {
       ...loopOptions,
       retry: { ...retry, deadlineMs: leftMs },
       limits: remaining(limits, ledger),
@@ -122,6 +126,7 @@ function targetOf(
     provider: model.provider,
     name: model.name,
     quotaKey: model.quotaKey,
+    ...defined({ isNextKey: model.isNextKey }),
     attempt: async ({ leftMs }) => {
       const totalMs = Math.max(1, Math.min(timeouts.totalMs, leftMs));
       const value = await guardEmbedding(model, batch, { signal, clock, timeouts: { ...timeouts, totalMs } });

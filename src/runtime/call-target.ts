@@ -18,6 +18,8 @@ export interface AttemptContext {
   readonly attempt: number;
   /** What is left of the deadline. */
   readonly leftMs: number;
+  /** A model stands by that was not asked yet, so a silent one need not be waited for as long. */
+  readonly hasFallback: boolean;
 }
 
 /** The end of one attempt. `canSplice`: the next attempt at the same target can go on where this one broke off. */
@@ -42,7 +44,7 @@ export type LoopEvent =
       readonly attempt: number;
       readonly provider: string;
       readonly model: string;
-      /** The one request by which an open breaker finds out whether the provider works again. */
+      /** The one request that finds out whether a model or an account works again. */
       readonly isProbe: boolean;
     }
   | { readonly type: 'failure'; readonly attempt: number; readonly failure: Failure }

@@ -55,6 +55,7 @@ const names = [
 const goesOn: ReadonlySet<RecoveryName> = new Set<RecoveryName>([
   'retry',
   'splice',
+  'next-key',
   'fall-back',
   'nudge',
   'continue',

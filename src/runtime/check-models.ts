@@ -1,14 +1,15 @@
 import { isRecord } from '../base/json.ts';
 import { configError } from '../errors/config-error.ts';
+import { withKeys } from '../model/key-pool.ts';
 import type { Model } from '../model/model.ts';
 
-/** The models as a list. Throws a `ConfigError` where there is none, or something else among them. */
+/** The models as a list, each with its further keys behind it. Throws a `ConfigError` where there is none, or something else among them. */
 export function checkModels(models: Model | readonly Model[]): readonly Model[] {
   const chain: readonly unknown[] = Array.isArray(models) ? models : [models];
   if (chain.length === 0)
     throw configError('Cannot call a model: the list of models is empty. Hand in at least one.');
   for (const model of chain) if (!isModel(model)) throw configError(notAModel);
-  return chain as readonly Model[]; // Each was looked at.
+  return withKeys(chain as readonly Model[]); // Each was looked at.
 }
 
 const notAModel =

@@ -2,7 +2,7 @@ import { isRecord } from '../base/json.ts';
 import { nearestNames } from '../base/nearest.ts';
 import { configError } from '../errors/config-error.ts';
 import type { RerailError } from '../errors/rerail-error.ts';
-import { defaultTimeouts } from '../model/timeouts.ts';
+import { timeoutNames } from '../model/stream-watch.ts';
 import { retryPresets } from '../resilience/retry-policy.ts';
 
 interface Rule {
@@ -40,7 +40,7 @@ const fieldsOf = (names: readonly string[], rule: Rule): Readonly<Record<string,
 
 // Their values are looked at where they are filled in.
 const retryRules = fieldsOf(Object.keys(retryPresets.standard), anything);
-const timeoutRules = fieldsOf(Object.keys(defaultTimeouts), anything);
+const timeoutRules = fieldsOf(timeoutNames, anything);
 const limitRules = fieldsOf(['maxRequests', 'maxTokens', 'maxCostUsd'], bound);
 
 /** Throws a `ConfigError` that names the first option that makes no sense, before anything is sent. */

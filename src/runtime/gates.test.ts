@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { simulatedClock } from '../testing/simulated-clock.ts';
 import { createGates } from './gates.ts';
 
-const patience = { maxPlaceWaitMs: 0, maxBreakerWaitMs: 0 } as const;
+const patience = { model: 'm', maxPlaceWaitMs: 0, maxBreakerWaitMs: 0 } as const;
 
 describe('createGates()', () => {
   it('forgets idle gates beyond a thousand, the oldest first, and never one that is in use', async () => {

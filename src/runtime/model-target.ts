@@ -1,13 +1,15 @@
 import type { Clock } from '../base/clock.ts';
+import { defined } from '../base/defined.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import { beginsAnew, joinContinuation, mayBeginAnew } from '../model/join-continuation.ts';
 import type { Model, ModelResponse, PartialResult } from '../model/model.ts';
 import type { ModelRequest } from '../model/request.ts';
 import type { StreamPart } from '../model/stream-part.ts';
+import { fallbackFirstTokenMs } from '../model/timeouts.ts';
 import type { Timeouts } from '../model/timeouts.ts';
 import { readCount } from '../model/usage.ts';
-import type { Attempted, CallTarget } from './call-target.ts';
+import type { AttemptContext, Attempted, CallTarget } from './call-target.ts';
 import { continuableText } from './continuation.ts';
 import type { Delivery } from './delivery.ts';
 import { guardAttempt } from './guard-attempt.ts';
@@ -32,8 +34,13 @@ interface Broken {
 export function createModelTarget(model: Model, options: TargetOptions): CallTarget<PartialResult> {
   const { request, delivery, clock, signal } = options;
   let broken: Broken | undefined;
+  let lastAttempt = 0;
 
-  async function attempt({ leftMs }: { readonly leftMs: number }): Promise<Attempted<PartialResult>> {
+  async function attempt(context: AttemptContext): Promise<Attempted<PartialResult>> {
+    const { leftMs } = context;
+    // What another model has said in between stands in the place of what this one had said.
+    if (context.attempt !== lastAttempt + 1) broken = undefined;
+    lastAttempt = context.attempt;
     const base = broken?.text ?? '';
     const dueMs = clock.monotonicMs() + leftMs;
     delivery?.retractTo(base.length);
@@ -46,7 +53,7 @@ export function createModelTarget(model: Model, options: TargetOptions): CallTar
         clock,
         onPart: listener?.part,
         isChecked: true,
-        timeouts: within(options.timeouts, leftMs),
+        timeouts: timeoutsOf(options.timeouts, context),
       },
     );
     const response = options.canBeRead === undefined ? given : rescue(given, options.canBeRead);
@@ -69,8 +76,8 @@ export function createModelTarget(model: Model, options: TargetOptions): CallTar
     return toAttempted(settled, broken !== undefined);
   }
 
-  const { provider, name, quotaKey } = model;
-  return { provider, name, quotaKey, attempt };
+  const { provider, name, quotaKey, isNextKey } = model;
+  return { provider, name, quotaKey, ...defined({ isNextKey }), attempt };
 }
 
 /** Arguments that have one reading only are read so, before anybody calls the answer a failure. */
@@ -81,9 +88,18 @@ function rescue(response: ModelResponse, canBeRead: (partial: PartialResult) => 
   return { type: 'success', result: { ...response.partial, finish } };
 }
 
-/** Nothing of an attempt may outlast what is left of the call. */
-function within(timeouts: Timeouts, leftMs: number): Timeouts {
-  return timeouts.totalMs <= leftMs ? timeouts : { ...timeouts, totalMs: Math.max(1, leftMs) };
+/** Nothing of an attempt may outlast what is left of the call; a model that is silent leaves half of it to one that stands by. */
+export function timeoutsOf(timeouts: Timeouts, { leftMs, hasFallback }: AttemptContext): Timeouts {
+  const totalMs = Math.max(1, Math.min(timeouts.totalMs, leftMs));
+  if (!hasFallback) return totalMs === timeouts.totalMs ? timeouts : { ...timeouts, totalMs };
+  const { firstTokenMs = fallbackFirstTokenMs, idleMs } = timeouts;
+  const halfMs = Math.max(1, leftMs / 2);
+  return {
+    ...timeouts,
+    totalMs,
+    firstTokenMs: Math.min(firstTokenMs, halfMs),
+    idleMs: Math.min(idleMs, halfMs),
+  };
 }
 
 /** Time that ran out while the listener was busy says nothing about the provider. */

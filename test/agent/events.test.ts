@@ -14,6 +14,7 @@ import type { RecoveryName } from '../../src/agent/recovery.ts';
 import { createGates } from '../../src/runtime/gates.ts';
 import { seededRandom, simulatedClock } from '../../src/testing/index.ts';
 import type { ScriptStep, SimulatedClock } from '../../src/testing/index.ts';
+import { asPool } from '../../src/model/key-pool.ts';
 import { calling, eventsOf, plainTool, watchedModel, watchEverything } from './scene.ts';
 
 watchEverything();
@@ -25,6 +26,8 @@ interface Play {
   readonly script: Parameters<typeof watchedModel>[0];
   /** A second model, to fall back on. */
   readonly second?: readonly ScriptStep[];
+  /** What the first model says when it is asked with another key. */
+  readonly nextKey?: readonly ScriptStep[];
   readonly options?: Omit<Partial<AgentOptions>, 'output'>;
   readonly output?: AgentOptions<z.ZodType>['output'];
   readonly tools?: (clock: SimulatedClock) => readonly Tool[];
@@ -47,6 +50,7 @@ const hour = 3_600_000;
 async function play({
   script,
   second,
+  nextKey,
   options,
   output,
   tools,
@@ -56,7 +60,8 @@ async function play({
 }: Play): Promise<Played> {
   const clock = simulatedClock();
   const events: RunEvent[] = [];
-  const first = watchedModel(script);
+  const keys = nextKey === undefined ? [] : [watchedModel(nextKey, { quotaKey: 'another key' })];
+  const first: Model = asPool(watchedModel(script) as Model, keys);
   const models: readonly Model[] =
     second === undefined ? [first] : [first, watchedModel(second, { provider: 'second' })];
   const agent = createAgent({
@@ -92,6 +97,7 @@ const plays = {
   takenBack: {
     script: [{ failure: 'SERVER_ERROR', text: 'The first half of ' }, 'Something else.'],
   },
+  nextKey: { script: [{ failure: 'QUOTA_EXCEEDED' }], nextKey: ['Fine.'] },
   fallenBack: { script: [{ failure: 'QUOTA_EXCEEDED' }], second: ['Fine.'] },
   worked: {
     script: [calling('work'), 'Fine.'],
@@ -318,6 +324,7 @@ const byRecovery: Readonly<
 > = {
   retry: ['retried', 'completed'],
   splice: ['splicedText', 'completed'],
+  'next-key': ['nextKey', 'completed'],
   'fall-back': ['fallenBack', 'completed'],
   nudge: ['nudged', 'completed'],
   continue: ['continued', 'completed'],

@@ -7,7 +7,7 @@ import { simulatedClock } from '../../src/testing/simulated-clock.ts';
 import type { SimulatedClock } from '../../src/testing/simulated-clock.ts';
 
 const minuteMs = 60_000;
-const patient = { maxPlaceWaitMs: 30 * minuteMs, maxBreakerWaitMs: 30 * minuteMs };
+const patient = { model: 'm', maxPlaceWaitMs: 30 * minuteMs, maxBreakerWaitMs: 30 * minuteMs };
 const down = createFailure('SERVER_ERROR', { message: 'down' });
 
 type Admitted = Extract<Entry, { type: 'admitted' }>;
@@ -64,7 +64,7 @@ describe('the gate and those who wait at it', () => {
     const waits = wait(gate, clock);
     await clock.advance(1000);
     // A patient call has spent the budget: the breaker opens while all places are taken.
-    gate.throttle(down);
+    gate.throttle('m', down);
     await clock.advance(1000);
     inside.leave(fails);
     await clock.advance(minuteMs);
@@ -93,7 +93,7 @@ describe('the gate and those who wait at it', () => {
     const { clock, gate } = setUp({ maxInFlight: 2 });
     admitted(gate.enter(patient)); // Hangs.
     const opener = admitted(gate.enter(patient));
-    gate.throttle(down);
+    gate.throttle('m', down);
     opener.leave(fails);
     await clock.advance(5000);
     expect(admitted(gate.enter(patient)).isProbe).toBe(true); // Half-open, and both places are taken.

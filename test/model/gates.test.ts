@@ -37,7 +37,7 @@ describe('a thousand keys', () => {
 
   it('that are all in use still give one key one gate', () => {
     const gates = createGates({ clock: simulatedClock() });
-    for (let key = 0; key < 1000; key += 1) gates.gateOf(`key-${key}`).throttle(down);
+    for (let key = 0; key < 1000; key += 1) gates.gateOf(`key-${key}`).throttle('m', down);
     expect(gates.gateOf('new')).toBe(gates.gateOf('new'));
   });
 });

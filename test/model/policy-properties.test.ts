@@ -176,7 +176,8 @@ function endProblems({ outcome, events }: Caller, given: Plan): readonly (string
 
 /** What is wrong with the order of what was told. */
 function orderProblems({ events }: Caller, given: Plan): readonly (string | false)[] {
-  const { maxAttempts } = resolveRetryPolicy(given.retry);
+  const policy = resolveRetryPolicy(given.retry);
+  const maxAttempts = Math.max(policy.maxAttempts, policy.maxQuickAttempts ?? 1);
   const problems: (string | false)[] = [];
   const starts = new Map<string, number>();
   const notBefore = new Map<string, number>();

@@ -109,6 +109,7 @@ describe('the retry vectors', () => {
             policy: {
               retry: {
                 jitter: 0,
+                quickDelayMs: 1000,
                 maxAttempts: vector.maxAttempts ?? 3,
                 maxDelayMs: vector.maxDelayMs ?? 20_000,
               },

@@ -67,7 +67,7 @@ describe('events and reports', () => {
   it('tells the end of a call that was cancelled in a wait', async () => {
     const clock = simulatedClock();
     const controller = new AbortController();
-    clock.after(300, () => controller.abort());
+    clock.after(50, () => controller.abort());
     const { outcome, events } = await play(bareModel([503, 'fine']), clock, { signal: controller.signal });
     expect(outcome).toMatchObject({ type: 'failure', failure: { code: 'CANCELLED' } });
     expect(events.at(-1)).toMatchObject({ type: 'recovery', recovery: 'give-up' });

@@ -49,6 +49,7 @@ const limitRows = {
   maxToolCalls: { ...wholeFromZero, mayBeInfinite: true },
   timeoutMs: limitMs,
   modelTimeoutMs: limitMs,
+  firstTokenMs: limitMs,
   maxCallsPerTurn: whole,
   maxConcurrentTools: whole,
   maxToolAttempts: whole,
@@ -82,7 +83,9 @@ export const configTable: Readonly<Record<string, TableRow>> = {
     type: 'group',
     rows: {
       maxAttempts: countOrEndless,
+      maxQuickAttempts: countOrEndless,
       baseDelayMs: delayMs,
+      quickDelayMs: delayMs,
       maxDelayMs: delayMs,
       jitter: { type: 'number', from: 0, to: 1 },
       minDelayMs: delayMs,

@@ -244,6 +244,7 @@ export function waitText({ delayMs, tookMs, askedBy, dueAtMs }: WaitBody): strin
 export const recoveryWords = {
   retry: 'it is tried again',
   splice: 'the answer is continued where it broke off',
+  'next-key': 'the same model is asked with its next key',
   'fall-back': 'another one is asked in its place',
   nudge: 'the model is told to go on',
   continue: 'the answer was cut off and is continued',

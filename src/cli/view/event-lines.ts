@@ -141,6 +141,7 @@ function recoveryLine(event: Extract<RunEvent, { type: 'recovery' }>, facts: Run
 const recoveryWords = {
   retry: 'trying again',
   splice: 'going on where the stream broke',
+  'next-key': 'asking the same model with its next key',
   'fall-back': 'asking another one',
   nudge: 'telling the model what was wrong with its answer',
   continue: 'letting the model go on with an answer that was cut off',

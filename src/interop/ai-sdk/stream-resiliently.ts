@@ -1,13 +1,15 @@
 import { onAbort } from '../../base/abort.ts';
 import { assert } from '../../base/assert.ts';
+import { completeTimeouts } from '../../model/stream-watch.ts';
 import { attemptStream } from '../../providers/ai-sdk/attempt.ts';
 import type { AiSdkRecord } from '../../providers/ai-sdk/language-model.ts';
 import { toAiSdkError } from '../../providers/ai-sdk/to-ai-sdk-error.ts';
 import { runAttempts } from '../../runtime/attempt-loop.ts';
+import { timeoutsOf } from '../../runtime/model-target.ts';
 import { sightOf, toAttempted } from './attempted.ts';
 import { createOutlet } from './outlet.ts';
 import type { Outlet } from './outlet.ts';
-import { asksNextOnFilter, signalOf, startCall, targetsOf, timeoutsWithin } from './resilient-call.ts';
+import { asksNextOnFilter, signalOf, startCall, targetsOf } from './resilient-call.ts';
 import type { Wrapped } from './resilient-call.ts';
 
 /**
@@ -46,12 +48,12 @@ async function run(
   { outlet, signal }: Scope,
 ): Promise<Error | undefined> {
   const { loopOptions, settled } = startCall(wrapped.policy, signal);
-  const targets = targetsOf(wrapped, async (model, { leftMs }) => {
+  const targets = targetsOf(wrapped, async (model, context) => {
     let hasContent = false;
     const outcome = await attemptStream(model, callOptions, {
       signal,
       clock: loopOptions.clock,
-      timeouts: timeoutsWithin(wrapped.policy, leftMs),
+      timeouts: timeoutsOf(completeTimeouts(wrapped.policy.timeouts), context),
       onResult: outlet.begin,
       onPart: (part, read) => {
         const sight = sightOf(read);

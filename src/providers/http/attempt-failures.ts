@@ -43,6 +43,8 @@ function timeoutWords(kind: TimeoutKind): string {
       return 'no connection';
     case 'headers':
       return 'no status and headers';
+    case 'firstToken':
+      return 'nothing of an answer';
     case 'idle':
       return 'no event of the stream';
     case 'progress':

@@ -7,7 +7,8 @@ import type { Assembly } from '../../model/assembly.ts';
 import type { AttemptOptions, ModelResponse } from '../../model/model.ts';
 import type { ModelRequest } from '../../model/request.ts';
 import { settle } from '../../model/settle.ts';
-import { checkTimeouts, completeTimeouts, createStreamWatch } from '../../model/stream-watch.ts';
+import { boundOf, checkTimeouts, completeTimeouts, createStreamWatch } from '../../model/stream-watch.ts';
+import type { Timeouts } from '../../model/timeouts.ts';
 import {
   answeredFailure,
   cancelledFailure,
@@ -39,7 +40,7 @@ export function runAttempt(
     const stop = createStop();
     const clock = options.clock ?? systemClock;
     let stopListening: Cancel = () => undefined;
-    const timeouts = completeTimeouts(options.timeouts);
+    const timeouts = timeoutsFor(target, options);
     const facts = (): AttemptFacts => factsOf(target, course, clock);
     const attempt: Attempt = {
       target,
@@ -51,7 +52,7 @@ export function runAttempt(
       watch: createStreamWatch(timeouts, {
         clock,
         onExpired: (kind) =>
-          attempt.end(refusal(attempt) ?? timeoutFailure(facts(), kind, timeouts[`${kind}Ms`])),
+          attempt.end(refusal(attempt) ?? timeoutFailure(facts(), kind, boundOf(timeouts, kind))),
       }),
       end: (failure) => {
         if (course.isEnded) return;
@@ -75,6 +76,12 @@ export function runAttempt(
       attempt.end(refusal(attempt) ?? thrownFailure(facts(), error)),
     );
   });
+}
+
+/** An answer in one piece has no first token: its first byte comes when all of it is written. */
+function timeoutsFor({ isStream }: AttemptTarget, { timeouts }: AttemptOptions): Timeouts {
+  const { firstTokenMs, ...others } = completeTimeouts(timeouts);
+  return isStream && firstTokenMs !== undefined ? { ...others, firstTokenMs } : others;
 }
 
 /** How far an attempt has come; written as it goes. */
