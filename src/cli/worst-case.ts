@@ -156,7 +156,10 @@ function longestTools(tools: readonly Tool[], limits: RunLimits, policy: RetryPo
   const retry = { ...policy, deadlineMs: limits.timeoutMs };
   const slowest = tools.map(({ effect, timeoutMs }) => {
     const most = effect === 'once' ? 1 : Math.min(policy.maxAttempts, limits.maxToolAttempts);
-    return longestCall({ ...retry, maxAttempts: most }, { models: 1, attemptMs: timeoutMs });
+    return longestCall(
+      { ...retry, maxAttempts: most, maxQuickAttempts: most },
+      { models: 1, attemptMs: timeoutMs },
+    );
   });
   return rounds * Math.max(0, ...slowest);
 }

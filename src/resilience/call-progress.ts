@@ -4,7 +4,7 @@ import { findAskedWait } from './asked-wait.ts';
 import type { AskedWait } from './asked-wait.ts';
 import { summariseFailures } from './call-failures.ts';
 import type { Asked, TargetFailure } from './call-failures.ts';
-import { leaveTarget, restOf } from './chain-place.ts';
+import { leaveTarget, restOf, withoutReturns } from './chain-place.ts';
 import type { ChainPlace, ChainRest } from './chain-place.ts';
 import type { AttemptRecord, CallRecovery, CallReport, RecoveryRecord } from './call-report.ts';
 import type { Decision } from './decide.ts';
@@ -184,14 +184,6 @@ export function advance(progress: CallProgress, step: StepEnd<unknown>, targets:
   }
   const next: NextStep = left.delayMs === 0 ? { type: 'attempt' } : { type: 'wait', delayMs: left.delayMs };
   return { progress: { ...withoutReturns(going), failures, ...left.place }, next, told };
-}
-
-function withoutReturns({
-  returns: _returns,
-  reached: _reached,
-  ...progress
-}: CallProgress): Omit<CallProgress, 'returns' | 'reached'> {
-  return progress;
 }
 
 /** Time was spent waiting, between attempts or at the gate. */

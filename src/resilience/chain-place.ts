@@ -81,6 +81,15 @@ export function leaveTarget(
   };
 }
 
+/** The place to lay the next one over: what that does not have must not be left from this one. */
+export function withoutReturns<Place extends ChainPlace>({
+  returns: _returns,
+  reached: _reached,
+  ...place
+}: Place): Omit<Place, 'returns' | 'reached'> {
+  return place;
+}
+
 const none: readonly Return[] = [];
 
 function listed(returns: readonly Return[]): Pick<ChainPlace, 'returns'> {
