@@ -9,8 +9,8 @@ import {
   readAnswer,
   readVerification,
   rejectionText,
-  showForPerson,
 } from './approval.ts';
+import { visible } from '../base/printable.ts';
 import type { NoKind } from './approval.ts';
 import type { PersonRequest } from './run-outcome.ts';
 
@@ -141,7 +141,17 @@ const request: Extract<PersonRequest, { readonly type: 'approval' }> = {
   expiresAt: 1000,
 };
 
+const call = { name: request.tool, input: request.input, hash: request.hash };
+
 describe('judgeApproval()', () => {
+  it.each([
+    { name: 'of another tool', other: { ...call, name: 'pay' } },
+    { name: 'with other arguments', other: { ...call, input: { orderId: '8' } } },
+    { name: 'of another hash', other: { ...call, hash: 'abd' } },
+  ])('takes a yes for a no where what would run is a call $name', ({ other }) => {
+    expect(judgeApproval(request, true, { atMs: 1, call: other })).toMatchObject({ kind: 'other-call' });
+  });
+
   it.each<{ readonly name: string; readonly answer: unknown; readonly atMs: number; readonly kind: string }>([
     { name: 'late', answer: true, atMs: 1001, kind: 'expired' },
     { name: 'at no time at all', answer: true, atMs: NaN, kind: 'expired' },
@@ -164,7 +174,7 @@ describe('judgeApproval()', () => {
     { name: 'unreadable', answer: {}, atMs: 1, kind: 'unreadable' },
     { name: 'as a no', answer: false, atMs: 1, kind: 'said-no' },
   ])('takes an answer $name for a no', ({ answer, atMs, kind }) => {
-    expect(judgeApproval(request, answer, atMs)).toMatchObject({ verdict: 'no', kind });
+    expect(judgeApproval(request, answer, { atMs, call })).toMatchObject({ verdict: 'no', kind });
   });
 
   it.each<{ readonly name: string; readonly answer: unknown }>([
@@ -175,7 +185,7 @@ describe('judgeApproval()', () => {
       answer: JSON.parse(JSON.stringify({ ...request, approved: true })),
     },
   ])('takes $name', ({ answer }) => {
-    expect(judgeApproval(request, answer, 1000).verdict).toBe('yes');
+    expect(judgeApproval(request, answer, { atMs: 1000, call }).verdict).toBe('yes');
   });
 });
 
@@ -251,7 +261,7 @@ describe('rejectionText()', () => {
     { answer: { approved: true, id: 'x' }, says: 'answered about another one: that is a no' },
     { answer: { type: 'absent' }, says: 'needs the yes of a person, and nobody can be asked in this run' },
   ])('tells the model: $says', ({ answer, says }) => {
-    const verdict = judgeApproval(request, answer, 1);
+    const verdict = judgeApproval(request, answer, { atMs: 1, call });
     const text = verdict.verdict === 'no' ? rejectionText('refund', verdict) : '';
     expect(text).toContain(says);
     expect(text).toContain('It was not run. Do not call it again with these arguments');
@@ -307,13 +317,13 @@ describe('judgeRejections()', () => {
   });
 });
 
-describe('showForPerson()', () => {
+describe('visible()', () => {
   it.each([
     { text: 'rm a\nApproved by: admin', shown: 'rm a<U+000A>Approved by: admin' },
     { text: '\u001b]0;title\u0007x', shown: '<U+001B>]0;title<U+0007>x' },
     { text: 'photo\u202egpj.exe', shown: 'photo<U+202E>gpj.exe' },
     { text: 'a\u200bb  c', shown: 'a<U+200B>b  c' },
   ])('shows $shown', ({ text, shown }) => {
-    expect(showForPerson(text)).toBe(shown);
+    expect(visible(text)).toBe(shown);
   });
 });

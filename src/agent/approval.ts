@@ -1,6 +1,6 @@
 import type { Json } from '../base/json.ts';
 import { toPlainJson } from '../base/plain-json.ts';
-import { printable, visible } from '../base/printable.ts';
+import { printable } from '../base/printable.ts';
 import { boundText } from '../base/text.ts';
 import { clean } from '../errors/failure.ts';
 import { isAboutOther, readFields } from './person-answer.ts';
@@ -43,15 +43,28 @@ export function readAnswer(answer: unknown): Verdict {
   return verdictOf([...flags, ...words], readComment(fields.get('reason')));
 }
 
-/** Decides about a call by the answer to its request. `atMs` is when the answer came, in milliseconds since 1970. */
-export function judgeApproval(request: ApprovalRequest, answer: unknown, atMs: number): Verdict {
+/** What an approval is held against besides its request. */
+export interface ApprovalFacts {
+  /** When the answer came, in milliseconds since 1970. */
+  readonly atMs: number;
+  /** What would run. */
+  readonly call: { readonly name: string; readonly input: Json; readonly hash: string };
+}
+
+/** Decides about a call by the answer to its request. What was asked about must be what would run. */
+export function judgeApproval(
+  request: ApprovalRequest,
+  answer: unknown,
+  { atMs, call }: ApprovalFacts,
+): Verdict {
   // Written so that a time that is no number is too late.
   if (!(atMs <= request.expiresAt)) {
     return no('expired', 'nobody answered in time');
   }
   const verdict = readAnswer(answer);
   if (verdict.verdict === 'no') return verdict;
-  return isAboutOther(request, answer)
+  const { name: tool, input, hash } = call;
+  return isAboutOther(request, answer) || isAboutOther(request, { tool, input, hash })
     ? no('other-call', 'the answer names another call than the one that was asked about')
     : verdict;
 }
@@ -162,14 +175,6 @@ function whyStopped({ count, absent = 0 }: Rejections, reached: Reached): string
   return isAlways
     ? `nobody was there to say yes to ${count} calls of this run`
     : `${count} calls of this run were not approved`;
-}
-
-/**
- * A text about a call exactly as it is, for the person who decides: what a terminal would obey, what turns the reading
- * direction and what is drawn as nothing is marked. For the arguments take `printableJson` of `base/printable.ts`.
- */
-export function showForPerson(text: string): string {
-  return visible(text);
 }
 
 const maxHashes = 1000;

@@ -1,9 +1,11 @@
 import { assert } from '../base/assert.ts';
+import { defined } from '../base/defined.ts';
 import { changeState } from './change-state.ts';
 import type { Moved } from './moved.ts';
 import { told } from './moved.ts';
 import type { RunEvent } from './run-event.ts';
-import type { PersonRequest } from './run-outcome.ts';
+import type { Provenance } from './provenance.ts';
+import type { CallRequest, PersonRequest } from './run-outcome.ts';
 import type { CallState, Phase, RunningTools, RunState } from './state.ts';
 
 /** The phase in which a person is asked. */
@@ -11,21 +13,31 @@ export type Asking = Extract<Phase, { type: 'asking' }>;
 
 type Open = Exclude<CallState, { type: 'done' }>;
 
+interface Question {
+  readonly index: number;
+  readonly events: readonly RunEvent[];
+  /** Where the run came from, if it did; that of the call unless told. */
+  readonly provenance?: Provenance | undefined;
+}
+
 /** Asks a person about one call: whether it may run, or whether it happened. */
 export function askAbout(
   state: RunState,
   tools: RunningTools,
-  { index, events }: { readonly index: number; readonly events: readonly RunEvent[] },
+  { index, events, provenance }: Question,
 ): Moved {
   const asked = tools.calls[index];
   assert(asked !== undefined && asked.type !== 'done', `There is nothing to ask about call ${index}`);
-  const request = requestOf(state, asked, index);
+  const from = provenance ?? asked.call.provenance;
+  const bare = requestOf(state, asked, index);
+  const { warning } = asked.call;
+  const request: PersonRequest = { ...bare, ...defined({ warning, provenance: from }) };
   const phase: Asking = { type: 'asking', tools, index, request };
   const tellings = [...events, ...doubtOf(state, asked), { type: 'approval-requested', request } as const];
   return { state: changeState(state, { phase }), actions: told(tellings, { type: 'ask-person', request }) };
 }
 
-function requestOf(state: RunState, asked: Open, index: number): PersonRequest {
+function requestOf(state: RunState, asked: Open, index: number): CallRequest {
   const { call } = asked;
   const { input, hash, name: tool } = call;
   const place = `${state.runId}:${state.turn}:${index}`;
@@ -33,7 +45,7 @@ function requestOf(state: RunState, asked: Open, index: number): PersonRequest {
     const why = asked.end.failure?.message ?? `Nobody saw how the call of "${tool}" ended`;
     return { type: 'in-doubt', id: `${place}:in-doubt:${asked.attempts.length}`, tool, input, hash, why };
   }
-  const request: PersonRequest = {
+  const request: CallRequest = {
     type: 'approval',
     id: `${place}:approval`,
     tool,

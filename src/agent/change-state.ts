@@ -30,5 +30,7 @@ export function changeState(state: RunState, changes: Partial<RunState>): RunSta
   if (state.children !== undefined) copy.children = state.children;
   if (state.below !== undefined) copy.below = state.below;
   if (state.remembered !== undefined) copy.remembered = state.remembered;
+  if (state.adopted !== undefined) copy.adopted = state.adopted;
+  if (state.provenance !== undefined) copy.provenance = state.provenance;
   return Object.assign(copy, changes);
 }

@@ -29,6 +29,8 @@ export interface ToolFacts {
   readonly effect: ToolEffect;
   readonly permission: Permission;
   readonly canVerify: boolean;
+  /** What it demands of its sandbox: an approval is bound to it. */
+  readonly level?: string;
   readonly repeats?: Repeats;
   readonly onError: 'tell' | 'abort';
   /** Of this tool alone, where it has its own. */

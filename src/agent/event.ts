@@ -9,7 +9,9 @@ import type { Rung } from './conducted.ts';
 import type { RunConfig } from './config.ts';
 import type { OutputCheck } from './output.ts';
 import type { StopReason } from './run-outcome.ts';
-import type { PreparedCall, ToolEnd, WaitingEnd } from './tool-call.ts';
+import type { Action } from './action.ts';
+import type { Provenance } from './provenance.ts';
+import type { AskFirstEnd, PreparedCall, ToolEnd, WaitingEnd } from './tool-call.ts';
 
 /** What one attempt at a model brought: the answer, and what it means to this agent. */
 export interface Answer extends PartialResult {
@@ -44,7 +46,13 @@ export type MachineEvent =
   | { readonly type: 'tools-finished'; readonly ends: readonly AttemptedCall[]; readonly tookMs: number }
   | { readonly type: 'tools-verified'; readonly found: readonly VerifiedCall[]; readonly tookMs: number }
   /** A person, or a callback in his place, answered; or nobody did in time. */
-  | { readonly type: 'person-answered'; readonly answer: PersonAnswer; readonly wallMs: number }
+  | {
+      readonly type: 'person-answered';
+      readonly answer: PersonAnswer;
+      readonly wallMs: number;
+      /** Of a run that came from elsewhere: it was answered here. */
+      readonly provenance?: Provenance;
+    }
   /** Nobody in this process can answer. */
   | { readonly type: 'person-absent' }
   | {
@@ -52,6 +60,17 @@ export type MachineEvent =
       readonly answer: PersonAnswer;
       readonly wallMs: number;
       readonly config: RunConfig;
+      /** Of a run that came from elsewhere: it was resumed here. */
+      readonly provenance?: Provenance;
+    }
+  /** A run that was imported goes on here for the first time, with limits and rules of this agent. */
+  | {
+      readonly type: 'adopted';
+      readonly config: RunConfig;
+      readonly wallMs: number;
+      readonly provenance: Provenance;
+      /** What was about to be done. */
+      readonly work: Action;
     }
   /** A hook answered in the place of a model, or a flow or a plan did: nothing was sent. */
   | {
@@ -96,7 +115,7 @@ export type BrokenOff = {
 /** The end of one call's attempt, by its place in the turn. */
 export interface AttemptedCall {
   readonly index: number;
-  readonly end: ToolEnd | WaitingEnd;
+  readonly end: ToolEnd | WaitingEnd | AskFirstEnd;
   /** In [0, 1): spreads a retry. */
   readonly drawn: number;
 }

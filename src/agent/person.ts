@@ -7,6 +7,7 @@ import { changeState } from './change-state.ts';
 import { suspendRun } from './end.ts';
 import type { PersonAnswer } from './event.ts';
 import type { Moved } from './moved.ts';
+import type { Provenance } from './provenance.ts';
 import { nextStep, replaceCall } from './next-step.ts';
 import { addRecoveries, overcomeCalls } from './overcome.ts';
 import type { RunEvent } from './run-event.ts';
@@ -21,12 +22,15 @@ export function onAbsent(state: RunState, asking: Asking): Moved {
   return suspendRun(state, { type: 'suspended', reason, request, back: asking }, []);
 }
 
+interface Answered {
+  readonly answer: PersonAnswer;
+  readonly wallMs: number;
+  /** Of a run that came from elsewhere: it was answered here. */
+  readonly provenance?: Provenance;
+}
+
 /** Somebody answered, or did not in time. No answer, a late one and an unreadable one are a no. */
-export function onAnswered(
-  given: RunState,
-  asking: Asking,
-  { answer, wallMs }: { readonly answer: PersonAnswer; readonly wallMs: number },
-): Moved {
+export function onAnswered(given: RunState, asking: Asking, { answer, wallMs, provenance }: Answered): Moved {
   // The next question stands as long as any other, however long this one took.
   const state: RunState = changeState(given, { wallMs: Math.max(given.wallMs, wallMs) });
   const { tools, index, request } = asking;
@@ -35,10 +39,11 @@ export function onAnswered(
   if (request.type === 'in-doubt') return onFoundOut(state, asking, { request, value });
   assert(request.type === 'approval' && asked?.type === 'to-ask', `Nobody asks about call ${index}`);
   // Nobody has answered: that is as late as an answer can be.
-  const judged = judgeApproval(request, value, answer.given ? wallMs : Infinity);
+  const judged = judgeApproval(request, value, { atMs: answer.given ? wallMs : Infinity, call: asked.call });
   const { verdict, reason } = judged;
   const answered: RunEvent = { type: 'approval-answered', id: request.id, verdict, reason };
-  const { call, attempts } = asked;
+  const { attempts } = asked;
+  const call = provenance === undefined ? asked.call : { ...asked.call, provenance };
   if (judged.verdict === 'yes') {
     return nextStep(state, replaceCall(tools, index, { type: 'ready', call, attempts }), [answered]);
   }

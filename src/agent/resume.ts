@@ -1,4 +1,5 @@
 import { assert } from '../base/assert.ts';
+import { askAbout } from './ask-person.ts';
 import { changeState } from './change-state.ts';
 import { addMessages, lastMessage, withoutLast } from './history.ts';
 import type { MachineEvent } from './event.ts';
@@ -7,6 +8,7 @@ import type { Moved } from './moved.ts';
 import { nextStep, replaceCall } from './next-step.ts';
 import { noteMessage } from './notes.ts';
 import { onAnswered } from './person.ts';
+import { renewQuestion } from './renew-question.ts';
 import { afterMending } from './resting.ts';
 import type { RunEvent } from './run-event.ts';
 import type { CallAnswer, CallState, Held, RunningTools, RunState, Suspended } from './state.ts';
@@ -73,6 +75,10 @@ function fromSuspension(
     return callModel(state, call, [resumed]);
   }
   if (back.type === 'held') return letOn(state, back, { event, resumed });
+  const { provenance } = event;
+  const renewed = provenance === undefined ? undefined : renewQuestion(state, back, provenance);
+  if (renewed !== undefined)
+    return askAbout(state, renewed, { index: back.index, events: [resumed], provenance });
   const { request } = back;
   const isExpired = request.type === 'approval' && event.wallMs >= request.expiresAt;
   if (!event.answer.given && !isExpired) return suspendRun(state, phase, []);
@@ -90,7 +96,9 @@ function letOn(
   assert(call?.type === 'waiting', `Call ${index} waits for nothing`);
   const { request } = call.wait;
   const said = event.answer;
-  const answer: CallAnswer = request === undefined ? (call.answer ?? { said }) : { said, about: request.id };
+  const here = event.provenance === undefined ? {} : { provenance: event.provenance };
+  const answer: CallAnswer =
+    request === undefined ? (call.answer ?? { said, ...here }) : { said, about: request.id, ...here };
   const on: CallState = { type: 'ready', call: call.call, attempts: call.attempts, answer };
   return nextStep(state, replaceCall(tools, index, on), [resumed]);
 }

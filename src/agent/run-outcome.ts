@@ -3,6 +3,7 @@ import type { Failure } from '../errors/failure.ts';
 import type { Message } from '../model/message.ts';
 import type { Ledger } from '../resilience/ledger.ts';
 import type { ErrorReport } from './error-report.ts';
+import type { Provenance } from './provenance.ts';
 import type { RecoveryName } from './recovery.ts';
 
 /** How a run ended, or why it waits outside the process. */
@@ -111,6 +112,10 @@ export type PersonRequest =
       /** Milliseconds since 1970. Without an answer by then it is a no. */
       readonly expiresAt: number;
       readonly isRepaired?: true;
+      /** What must not be overlooked, such as letters that are drawn like others. */
+      readonly warning?: string;
+      /** The run came from elsewhere: who wrote what is on record of it is not known here. */
+      readonly provenance?: Provenance;
     }
   | {
       readonly type: 'in-doubt';
@@ -119,6 +124,10 @@ export type PersonRequest =
       readonly input: Json;
       readonly hash: string;
       readonly why: string;
+      /** As above. */
+      readonly warning?: string;
+      /** As above. */
+      readonly provenance?: Provenance;
     }
   /** What a plan must know before it can go on. The answer is a text. */
   | {

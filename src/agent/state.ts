@@ -12,6 +12,7 @@ import type { RunExplanation } from './error-report.ts';
 import type { RecoveryName } from './recovery.ts';
 import type { PersonRequest, RunRecovery, StopReason, SuspendReason } from './run-outcome.ts';
 import type { PersonAnswer } from './event.ts';
+import type { Provenance } from './provenance.ts';
 import type { CallWait, PreparedCall, Remembered, ToolEnd } from './tool-call.ts';
 
 /** A run, as the fold of its events. All JSON. */
@@ -51,6 +52,10 @@ export interface RunState {
   readonly below?: Ledger;
   /** What tools have remembered, the latest last; absent where nothing. */
   readonly remembered?: readonly Remembered[];
+  /** Of a run that was imported: the id of the import after which it took on limits and rules of the agent here. */
+  readonly adopted?: string;
+  /** Where the run came from, for its next generation. The machine does not look at it. */
+  readonly provenance?: Provenance;
 }
 
 /** A model of the chain that is not to be asked for now: it asked for that, or somebody must mend something first. */
@@ -153,6 +158,8 @@ export interface CallAnswer {
   readonly said: PersonAnswer;
   /** Of the question. */
   readonly about?: string;
+  /** Of a run that came from elsewhere: it was said here. */
+  readonly provenance?: Provenance;
 }
 
 /** An attempt at a call that came to nothing, and why it is made again. */

@@ -3,6 +3,7 @@ import type { Failure } from '../errors/failure.ts';
 import type { ToolResultPart } from '../model/message.ts';
 import type { ToolEffect } from '../model/tool.ts';
 import type { Ledger } from '../resilience/ledger.ts';
+import type { Provenance } from './provenance.ts';
 import type { PersonRequest, SuspendReason } from './run-outcome.ts';
 
 /** A tool call of the model, looked at before anything runs: its arguments read, its permission decided. All JSON. */
@@ -18,12 +19,16 @@ export type PreparedCall = {
       readonly permission: 'allow' | 'ask';
       /** Why it is asked, in words for the person: the rule that asks. */
       readonly why?: string;
+      /** What a person who decides about it must not overlook, such as letters that are drawn like others. */
+      readonly warning?: string;
       /** Of the tool's name and its canonical arguments: what an approval is bound to, and how repeats are known. */
       readonly hash: string;
       /** The model's text was no JSON, and the one reading that it has was taken. */
       readonly isRepaired?: true;
       readonly repeats?: number | 'any';
       readonly onError?: 'tell' | 'abort';
+      /** Of a run that came from elsewhere: it was proposed or approved here, after the run had come. */
+      readonly provenance?: Provenance;
     }
   /** Not run: unknown tool, bad arguments, forbidden, one too many. */
   | { readonly type: 'refused'; readonly end: ToolEnd }
@@ -63,6 +68,17 @@ export interface WaitingEnd {
   readonly type: 'waiting';
   readonly wait: CallWait;
   readonly child?: ChildUse;
+}
+
+/** A call that was not begun: by the rules of this moment, a person must be asked about it first. */
+export interface AskFirstEnd {
+  readonly callId: string;
+  readonly name: string;
+  readonly type: 'ask-first';
+  /** When that was found, in milliseconds since 1970: the question stands from there on. */
+  readonly wallMs: number;
+  /** The call as it is judged now. */
+  readonly call: Extract<PreparedCall, { type: 'ready' }>;
 }
 
 /** What a call waits for outside the process, as its own run would say it. */

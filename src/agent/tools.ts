@@ -72,6 +72,11 @@ export function onToolsFinished(given: RunState, tools: RunningTools, ends: read
   for (const { index, end, drawn } of ends) {
     const call = calls[index];
     if (call === undefined || call.type !== 'running') continue;
+    if (end.type === 'ask-first') {
+      calls[index] = { type: 'to-ask', call: end.call, attempts: call.attempts };
+      state = changeState(state, { wallMs: Math.max(state.wallMs, end.wallMs) });
+      continue;
+    }
     state = chargeCall(state, end);
     if (end.type === 'waiting') {
       calls[index] = waitingCall(call, end.wait);

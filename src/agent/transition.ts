@@ -3,6 +3,7 @@ import { createFailure } from '../errors/failure.ts';
 import { advance, afterWait } from '../resilience/call-progress.ts';
 import { emptyLedger } from '../resilience/ledger.ts';
 import { noToolBreakers } from '../resilience/tool-breaker.ts';
+import { adoptRun } from './adopt.ts';
 import { changeState } from './change-state.ts';
 import { addMessages, startHistory } from './history.ts';
 import { onAttempt, onGiven } from './answer.ts';
@@ -54,6 +55,8 @@ export function transition(state: RunState | undefined, event: MachineEvent): Mo
       return phase.type === 'asking' ? onAnswered(state, phase, event) : invalid(state, event);
     case 'person-absent':
       return phase.type === 'asking' ? onAbsent(state, phase) : invalid(state, event);
+    case 'adopted':
+      return phase.type === 'ended' ? invalid(state, event) : adoptRun(state, event);
     case 'resumed':
       return resumeRun(state, event) ?? invalid(state, event);
     case 'halted':
@@ -65,17 +68,22 @@ export function transition(state: RunState | undefined, event: MachineEvent): Mo
       );
     case 'broken':
       if (phase.type === 'ended') return invalid(state, event);
-      return endRun(
-        breakOff(state, event),
-        { type: 'ended', end: 'failed', failure: event.failure, ...leftOpen(phase) },
-        [],
-      );
+      return endFailed(state, event);
     case 'cancelled':
       if (phase.type === 'ended') return invalid(state, event);
       return endRun(breakOff(state, event), { type: 'ended', end: 'cancelled', ...leftOpen(phase) }, []);
     default:
       return unreachable(event);
   }
+}
+
+function endFailed(state: RunState, event: Extract<BrokenOff, { type: 'broken' }>): Moved {
+  const { failure } = event;
+  return endRun(
+    breakOff(state, event),
+    { type: 'ended', end: 'failed', failure, ...leftOpen(state.phase) },
+    [],
+  );
 }
 
 /** Leaves things in order, the attempt that had just ended included. */

@@ -1,4 +1,5 @@
 import type { Json } from './json.ts';
+import { markLookAlikes } from './look-alikes.ts';
 
 // What came from outside may hold sequences that move the cursor, write the clipboard, forge a link or turn the reading
 // direction. Every text passes through here, once, before it is laid out; what is laid out is never escaped again.
@@ -30,13 +31,13 @@ export function printable(text: string): string {
 }
 
 /**
- * A text exactly as it is, on one line: what cannot be seen is marked, line breaks and strange blanks too, and nothing is
- * joined or dropped. For whoever must decide about that very text.
+ * A text exactly as it is, on one line: what cannot be seen is marked, line breaks and strange blanks too, and so is what is drawn like
+ * another letter or sign; nothing is joined or dropped. For whoever must decide about that very text.
  *
  * @example visible('rm a\nrm b'); // 'rm a<U+000A>rm b'
  */
 export function visible(text: string): string {
-  return text.replaceAll(unsafeOrBlank, mark);
+  return markLookAlikes(text, mark).replaceAll(unsafeOrBlank, mark);
 }
 
 /** The same JSON, of which every text and every name is printable. */
@@ -50,11 +51,18 @@ export function printableValue(value: Json): Json {
 
 /** JSON on one line. JSON escapes C0 by itself; what a terminal would obey beyond that is escaped the same way. */
 export function printableJson(value: unknown): string {
-  return JSON.stringify(value).replaceAll(unsafe, (found) =>
-    [...Array(found.length).keys()]
-      .map((index) => String.raw`\u${hex(found.charCodeAt(index)).toLowerCase()}`)
-      .join(''),
-  );
+  return JSON.stringify(value).replaceAll(unsafe, escape);
+}
+
+/** The same, in which what is drawn like another letter or sign is escaped too. For whoever must decide about that very value. */
+export function exactJson(value: unknown): string {
+  return markLookAlikes(JSON.stringify(value), escape).replaceAll(unsafe, escape);
+}
+
+function escape(found: string): string {
+  return [...Array(found.length).keys()]
+    .map((index) => String.raw`\u${hex(found.charCodeAt(index)).toLowerCase()}`)
+    .join('');
 }
 
 function mark(found: string): string {

@@ -1,8 +1,9 @@
 import type { CallRequest, PersonRequest } from '../agent/run-outcome.ts';
 import type { Json } from '../base/json.ts';
+import { provenanceText } from '../agent/provenance.ts';
 import { lineDiff } from '../base/line-diff.ts';
 import type { DiffLine } from '../base/line-diff.ts';
-import { printableJson, visible } from '../base/printable.ts';
+import { exactJson, visible } from '../base/printable.ts';
 import { editedText } from './edited-text.ts';
 import { exactRows, numberedLines } from './exact-rows.ts';
 import type { ExactLine } from './exact-rows.ts';
@@ -65,6 +66,7 @@ function why(request: PersonRequest, screen: Screen): readonly string[] {
   return layout(
     [
       { label: 'why', text: visible(request.why) },
+      ...cautions(request),
       ...(isRepaired
         ? [
             {
@@ -76,6 +78,21 @@ function why(request: PersonRequest, screen: Screen): readonly string[] {
     ],
     screen,
   );
+}
+
+/** What must not be overlooked, and where the run came from. */
+function cautions(request: PersonRequest): readonly Row[] {
+  if (!('hash' in request)) return [];
+  const { warning, provenance } = request;
+  const from = provenance === undefined ? undefined : provenanceText(provenance);
+  return [
+    ...(warning === undefined
+      ? []
+      : [{ label: 'caution', text: `${visible(warning)}. They are shown by number.` }]),
+    ...(from === undefined
+      ? []
+      : [{ label: 'caution', text: visible(`${from}. Its author is not known here.`) }]),
+  ];
 }
 
 /** What would happen, exactly. */
@@ -116,7 +133,7 @@ function placeRows(folder: Json | undefined, { sandboxLabel }: ApprovalFacts): r
   return [
     {
       label: 'folder',
-      text: folder === undefined || typeof folder === 'string' ? place : printableJson(folder),
+      text: folder === undefined || typeof folder === 'string' ? place : exactJson(folder),
     },
     ...(sandboxLabel === undefined ? [] : [{ label: 'sandbox', text: visible(sandboxLabel) }]),
   ];
@@ -126,7 +143,7 @@ function placeRows(folder: Json | undefined, { sandboxLabel }: ApprovalFacts): r
 function argumentLines(input: Fields): readonly ExactLine[] {
   const lines = Object.entries(input).map(([name, value]) => ({
     mark: '',
-    text: `${printableJson(name)}: ${printableJson(value)}`,
+    text: `${exactJson(name)}: ${exactJson(value)}`,
   }));
   return lines.length === 0 ? [{ mark: '', text: '(no arguments)' }] : lines;
 }

@@ -21,6 +21,11 @@ export function markConfined(tool: Tool, confinement: Confinement): Tool {
   return tool;
 }
 
+/** What this tool demands of its sandbox; nothing where it runs no commands, or takes what there is. */
+export function levelOf(tool: Tool): ConfinementLevel | undefined {
+  return confinements.get(tool)?.min;
+}
+
 /** The strictest that somebody demands. */
 export function strictestLevel(
   levels: readonly (ConfinementLevel | undefined)[],
@@ -30,7 +35,7 @@ export function strictestLevel(
 
 /** What the tools of an agent demand, the strictest of it. */
 export function confinementOf(tools: readonly Tool[]): ConfinementLevel | undefined {
-  return strictestLevel(tools.map((tool) => confinements.get(tool)?.min));
+  return strictestLevel(tools.map(levelOf));
 }
 
 /** The same tools, none of them held less than this. */

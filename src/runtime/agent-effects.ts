@@ -6,6 +6,7 @@ import { toPlainJson } from '../base/plain-json.ts';
 import type { Json } from '../base/json.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { AgentParts } from './agent-parts.ts';
+import { configFor } from './child-place.ts';
 import { makeCompaction } from './compact-effect.ts';
 import { performConductEffect } from './conduct-effect.ts';
 import type { Effect, EffectContext, EffectEnd, SignalMessage } from './durable.ts';
@@ -75,7 +76,14 @@ export function createAgentEffects(
       return { type: 'done', value: value as unknown as Json }; // Explanations and ledgers are plain data.
     }),
     ask: within((live, input, context) => askPerson(parts, live, { input, context })),
+    adopt: within((live) => adoptRun(parts, live)),
   };
+}
+
+/** What takes the place of limits and rules on record. */
+function adoptRun(parts: AgentParts, { provenance, bounds: own }: LiveRun): EffectEnd {
+  const value = { config: configFor(parts, own), wallMs: parts.clock.wallMs(), provenance };
+  return { type: 'done', value: value as unknown as Json }; // A configuration is JSON.
 }
 
 interface AskEffect {
@@ -96,7 +104,8 @@ async function askPerson(
   // Whoever ends the run has not said no: the question stands, and is asked again where somebody goes on with the run.
   if (!answer.given && signal.aborted) throw signal.reason;
   const late = pending('resume');
-  const value = { answer, wallMs: parts.clock.wallMs() } as unknown as Json; // Read as JSON.
+  const here = live.provenance === undefined ? {} : { provenance: live.provenance };
+  const value = { answer, wallMs: parts.clock.wallMs(), ...here } as unknown as Json; // Read as JSON.
   return late.length === 0
     ? { type: 'done', value }
     : { type: 'done', value, took: late.map(({ id }) => id) };

@@ -15,7 +15,7 @@ import { lazy } from '../base/lazy.ts';
 import { systemClock, systemId, systemRandom } from '../base/system.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import { checkRequest } from '../model/check-request.ts';
-import { confinementOf, strictestLevel } from '../model/confinement.ts';
+import { confinementOf, levelOf, strictestLevel } from '../model/confinement.ts';
 import type { Model } from '../model/model.ts';
 import { readSchema } from '../model/schema.ts';
 import type { Store } from '../model/store.ts';
@@ -262,8 +262,11 @@ function configOf(described: Described): RunConfig {
   };
 }
 
-function factsOf({ effect, permission, verify, repeats, onError = 'tell' }: Tool): ToolFacts {
-  const facts = { effect, permission, canVerify: verify !== undefined, onError };
+function factsOf(tool: Tool): ToolFacts {
+  const { effect, permission, verify, repeats, onError = 'tell' } = tool;
+  const level = levelOf(tool);
+  const bare = { effect, permission, canVerify: verify !== undefined, onError };
+  const facts = level === undefined ? bare : { ...bare, level };
   return repeats === undefined ? facts : { ...facts, repeats };
 }
 

@@ -1,10 +1,15 @@
+import type { Provenance } from '../agent/provenance.ts';
 import { defined } from '../base/defined.ts';
 import { isRecord } from '../base/json.ts';
+import { systemClock, systemId } from '../base/system.ts';
 import type { Failure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
+import { hashEvent } from '../model/event-chain.ts';
 import type { Lease, LeaseOwner, RowChange, RunRow, Store } from '../model/store.ts';
 import type { WholeRun } from '../model/whole-run.ts';
 import { readBelow } from './child-runs.ts';
+import { provenanceIn, toEvent } from './stored-run.ts';
+import { isNoAnswer } from './take-over.ts';
 import {
   carried,
   gone,
@@ -24,6 +29,8 @@ export interface Copying {
   readonly from: Store;
   readonly to: Store;
   readonly remove: boolean;
+  /** Approvals and answers count over there. */
+  readonly trusted: boolean;
   readonly signal: AbortSignal | undefined;
   readonly owner: LeaseOwner;
 }
@@ -177,22 +184,44 @@ async function readWhole(
   };
 }
 
-async function writeWhole({ from, to }: Copying, whole: WholeRun): Promise<'copied' | 'there' | 'other'> {
+async function writeWhole(copying: Copying, whole: WholeRun): Promise<'copied' | 'there' | 'other'> {
+  const { from, to, trusted } = copying;
   const { runId, headSeq, headHash } = whole.row;
   for (const hash of whole.blobs) {
     const content = await from.blobs.get(hash);
     if (content !== undefined) await to.blobs.put(content, runId);
   }
-  if ((await to.runs.restore(whole)) === 'restored') return 'copied';
+  if ((await to.runs.restore(trusted ? whole : withoutRights(copying, whole))) === 'restored')
+    return 'copied';
   if (headSeq === 0) return 'there';
   // Where it was copied before it may have gone on since.
   const [there] = await to.runs.events(runId, { from: headSeq, to: headSeq });
   return there?.hash === headHash ? 'there' : 'other';
 }
 
+/** What is on record came from elsewhere, and says so: nothing in it is a right. A run that is over and cannot be resumed stays as it was. */
+function withoutRights({ from }: Copying, whole: WholeRun): WholeRun {
+  const { row, events } = whole;
+  const { runId, headSeq, headHash, status } = row;
+  if (headSeq === 0 || status === 'completed' || status === 'stopped') return whole;
+  const seq = headSeq + 1;
+  const atMs = systemClock.wallMs();
+  // One that was imported before stays so.
+  const copied = { type: 'copied', atMs, from: from.name } as const;
+  const provenance: Provenance = { ...(provenanceIn(events) ?? copied), id: systemId() };
+  const { type, body } = toEvent({ type: 'moved', body: { provenance } });
+  const hash = hashEvent(headHash, { runId, seq, atMs, type, bodyText: JSON.stringify(body) });
+  return {
+    ...whole,
+    row: { ...row, headSeq: seq, headHash: hash },
+    events: [...events, { seq, atMs, type, body, hash }],
+    signals: whole.signals.filter((signal) => signal.isTaken || isNoAnswer(signal)),
+  };
+}
+
 /** Reads it again over there, and hands on what has come here since it was read. */
 async function checkCopy(
-  { from, to }: Copying,
+  { from, to, trusted }: Copying,
   { row, signals, blobs }: Omit<WholeRun, 'events'>,
 ): Promise<void> {
   const { runId, headSeq, headHash } = row;
@@ -203,5 +232,6 @@ async function checkCopy(
     throw RerailError.from(notTheSame(to, runId));
   const known = new Set(signals.map(({ id }) => id));
   for (const { id, name, payload } of await from.runs.signals(runId))
-    if (!known.has(id)) await to.runs.signal(runId, { id, name, payload });
+    if (!known.has(id) && (trusted || isNoAnswer({ name })))
+      await to.runs.signal(runId, { id, name, payload });
 }

@@ -1,5 +1,5 @@
 import { systemId } from '../base/system.ts';
-import type { LeaseOwner, NewEvent, NewRun, NewSignal, RowChange, Store } from '../model/store.ts';
+import type { LeaseOwner, NewEvent, NewRun, RowChange, Store } from '../model/store.ts';
 import { createFailure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 
@@ -13,7 +13,6 @@ export interface RunCopy {
   readonly row: RowChange;
   /** Copies the runs below it. Until that is done it stands there as a copy that was broken off. */
   readonly copyBelow?: (() => Promise<void>) | undefined;
-  readonly signals?: readonly NewSignal[];
 }
 
 /** Long enough to write a run; whoever dies meanwhile blocks its name no longer than that. */
@@ -42,7 +41,7 @@ export async function writeCopy(store: Store, copy: RunCopy): Promise<void> {
 }
 
 async function tryCopy(store: Store, copy: RunCopy, owner: LeaseOwner): Promise<boolean> {
-  const { runId, agent, sessionId, prepare, row, copyBelow, signals = [] } = copy;
+  const { runId, agent, sessionId, prepare, row, copyBelow } = copy;
   if ((await store.runs.find(runId)) !== undefined) return false;
   const all = await prepare();
   const last = copyBelow === undefined ? [] : all.slice(-1);
@@ -64,7 +63,6 @@ async function tryCopy(store: Store, copy: RunCopy, owner: LeaseOwner): Promise<
   }
   await copyBelow?.();
   if (last.length > 0) await store.runs.append(lease, { events: last, row: { reason: null, ...row } });
-  for (const signal of signals) await store.runs.signal(runId, signal);
   await store.runs.release(lease);
   return true;
 }

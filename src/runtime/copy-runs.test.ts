@@ -227,7 +227,7 @@ describe('copyRuns() that dies at any moment', () => {
     };
     const stores = [from, to].map((store, index) => store.reopen(index === which ? { faults } : {}));
     const [source, target] = stores as [MemoryStore, MemoryStore]; // Of two, two.
-    void copyRuns(source, target, { remove: true }).then(() => (life.isOver = true));
+    void copyRuns(source, target, { remove: true, trusted: true }).then(() => (life.isOver = true));
     while (!life.isDead && !life.isOver) await new Promise((resolve) => setImmediate(resolve));
     for (const store of stores) store.kill();
     return life.isDead;
@@ -265,7 +265,7 @@ describe('copyRuns() that dies at any moment', () => {
           (runId) => runId === 'run-1',
         );
         expect({ at, takers: takers.length <= 1 }).toEqual({ at, takers: true });
-        const done = await copyRuns(from, to, { remove: true });
+        const done = await copyRuns(from, to, { remove: true, trusted: true });
         expect({ at, left: done.left }).toEqual({ at, left: [] });
         const after = await Promise.all(['run-1', 'run-1/a', 'run-2'].map((runId) => to.runs.whole(runId)));
         expect({ at, after }).toEqual({ at, after: before });

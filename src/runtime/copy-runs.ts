@@ -17,6 +17,11 @@ export interface CopyOptions {
    * are copied, for one that can go on at two places does everything twice.
    */
   readonly remove?: boolean;
+  /**
+   * Both stores are yours, and what is in the first one was written by programs of yours: approvals and answers in it count over there.
+   * Unless told, they do not, and what they were about is asked again.
+   */
+  readonly trusted?: boolean;
   /** Is told of every run. */
   readonly onProgress?: (progress: CopyProgress) => void;
   readonly signal?: AbortSignal;
@@ -49,15 +54,15 @@ export interface LeftRun {
 }
 
 /**
- * Copies runs from one store to another as they are, to the hash: with their conversations, contents and signals, and with the runs below
- * them. Only what nobody carries. May be repeated after whatever went wrong; a run that is there with other events is left.
+ * Copies runs from one store to another as they are, to the hash: with their conversations, contents and signals, and with their child runs.
+ * Rights stay behind unless `trusted` says otherwise. Only what nobody carries. May be repeated after whatever went wrong; a run that is there with other events is left.
  *
  * @example await copyRuns(sqlite('runs.db'), postgres('postgres://db.internal/agents'), { remove: true });
  */
 export async function copyRuns(from: Store, to: Store, options: CopyOptions = {}): Promise<CopiedRuns> {
   checkGiven(from, to, options);
-  const { remove = false, signal } = options;
-  const copying: Copying = { from, to, remove, signal, owner: { id: systemId(), leaseMs } };
+  const { remove = false, trusted = false, signal } = options;
+  const copying: Copying = { from, to, remove, trusted, signal, owner: { id: systemId(), leaseMs } };
   const sessions = await copySessions(copying, await sessionIdsOf(from, options));
   const counts = { copied: 0, there: 0, removed: 0, leftCount: 0 };
   const left: LeftRun[] = [];
@@ -93,17 +98,19 @@ function checkGiven(from: unknown, to: unknown, options: CopyOptions): void {
   const unknown = Object.keys(options).find((name) => !optionNames.includes(name));
   if (unknown !== undefined)
     throw configError(`copyRuns() has no option "${unknown}": there are ${optionNames.join(', ')}`);
-  const { runIds, remove, onProgress } = options;
+  const { runIds, remove, trusted, onProgress } = options;
   const isList =
     runIds === undefined || (Array.isArray(runIds) && runIds.every((id) => typeof id === 'string'));
   if (!isList) throw configError(`"runIds" of copyRuns() must be a list of ids, got ${showValue(runIds)}`);
   if (remove !== undefined && typeof remove !== 'boolean')
     throw configError(`"remove" of copyRuns() must be true or false, got ${showValue(remove)}`);
+  if (trusted !== undefined && typeof trusted !== 'boolean')
+    throw configError(`"trusted" of copyRuns() must be true or false, got ${showValue(trusted)}`);
   if (onProgress !== undefined && typeof onProgress !== 'function')
     throw configError(`"onProgress" of copyRuns() must be a function, got ${showValue(onProgress)}`);
 }
 
-const optionNames = ['runIds', 'remove', 'onProgress', 'signal'];
+const optionNames = ['runIds', 'remove', 'trusted', 'onProgress', 'signal'];
 
 /** Page by page. Those below come with the ones above. */
 async function* rowsOf(from: Store, { runIds, signal }: CopyOptions): AsyncGenerator<RunRow> {

@@ -4,6 +4,7 @@ import type { MachineEvent, PersonAnswer } from '../agent/event.ts';
 import type { Moved } from '../agent/moved.ts';
 import { wantsExplanation } from '../agent/explained.ts';
 import { outcomeOf } from '../agent/outcome.ts';
+import type { Provenance } from '../agent/provenance.ts';
 import type { PersonRequest, RunOutcome } from '../agent/run-outcome.ts';
 import type { Calling, RunState } from '../agent/state.ts';
 import { transition } from '../agent/transition.ts';
@@ -23,6 +24,7 @@ import { askHooks, endOf } from './hook-steps.ts';
 import { publish } from './live-run.ts';
 import { leaveNodes } from './node-effect.ts';
 import type { LiveRun } from './live-run.ts';
+import { isAdoptionDue, performAdoption } from './adopt-step.ts';
 import { asJson, asksHooks, perform } from './perform.ts';
 import type { Performing } from './perform.ts';
 
@@ -48,6 +50,8 @@ export type DriveInput =
       readonly wallMs: number;
       readonly config?: RunConfig;
       readonly session?: SessionPart;
+      /** Of a run that came from elsewhere: it was resumed here. */
+      readonly provenance?: Provenance;
     }
   /** The next generation of a long run. */
   | { readonly type: 'carry-on'; readonly state: RunState; readonly session?: SessionPart };
@@ -82,7 +86,9 @@ export async function drive(driving: Driving, durable: Durable, input: DriveInpu
   const { live } = driving;
   const performing: Performing = { parts: driving.parts, live, durable };
   const longest = durable.isVolatile === true ? maxVolatileSteps : maxSteps;
-  live.session = input.session;
+  live.provenance ??= durable.provenance ?? ('state' in input ? input.state.provenance : undefined);
+  // An imported run adds nothing to a conversation of this store, whatever it says that it belongs to.
+  live.session = live.provenance?.type === 'imported' ? undefined : input.session;
   live.isQuiet = isReplaying(durable);
   let moved = await begin(performing, input);
   for (let steps = 0; ; steps += 1) {
@@ -92,7 +98,7 @@ export async function drive(driving: Driving, durable: Durable, input: DriveInpu
     const work = tell(live, moved.actions);
     if (work === undefined || work.type === 'finish') return finish(driving, performing, moved.state);
     if (steps >= longest && work.type === 'call-model' && work.isFirst) {
-      restart(durable, nextGeneration(moved.state, input.session));
+      restart(durable, nextGeneration(labelled(live, moved.state), live.session));
     }
     let event: MachineEvent;
     // Awaited here and not in a function of its own: each of those costs a promise, at every step of every run.
@@ -139,6 +145,11 @@ function restart(durable: Durable, next: DriveInput): void {
   }
 }
 
+/** The state with where the run came from, for whoever goes on from it. */
+export function labelled({ provenance }: LiveRun, state: RunState): RunState {
+  return provenance === undefined ? state : { ...state, provenance };
+}
+
 function nextGeneration(state: RunState, session: SessionPart | undefined): DriveInput {
   const next = { type: 'carry-on', state } as const;
   return session === undefined ? next : { ...next, session };
@@ -156,8 +167,9 @@ async function begin(performing: Performing, input: DriveInput): Promise<Moved> 
     case 'start':
       return start(performing, input);
     case 'resume': {
-      const { state, answer, wallMs, config = parts.config } = input;
-      return follow(state, { type: 'resumed', answer, wallMs, config });
+      const { state, answer, wallMs, config = parts.config, provenance } = input;
+      const here = provenance === undefined ? {} : { provenance };
+      return follow(state, { type: 'resumed', answer, wallMs, config, ...here });
     }
     case 'carry-on': {
       const { state } = input;
@@ -217,6 +229,7 @@ function happen(
   performing: Performing,
   work: Exclude<Action, { type: 'tell' | 'finish' }>,
 ): Promise<MachineEvent> {
+  if (isAdoptionDue(performing)) return performAdoption(performing, work);
   return work.type === 'suspend' ? waitOutside(driving, performing) : perform(performing, work);
 }
 
@@ -245,9 +258,10 @@ async function waitOutside(driving: Driving, { durable, parts, live }: Performin
   });
   if (signalled.type === 'timed-out')
     return { type: 'resumed', answer: { given: false }, wallMs: parts.clock.wallMs(), config: state.config };
-  const { answer, wallMs, config, about } = signalled.payload as unknown as ResumePayload; // Its one form.
+  const { answer, wallMs, config, about, provenance } = signalled.payload as unknown as ResumePayload; // Its one form.
   const heardAnswer = isAbout(about, requestIn(state), state.runId) ? answer : { given: false as const };
-  return { type: 'resumed', answer: heardAnswer, wallMs, config: config ?? state.config };
+  const here = provenance === undefined ? {} : { provenance };
+  return { type: 'resumed', answer: heardAnswer, wallMs, config: config ?? state.config, ...here };
 }
 
 function requestIn(state: RunState): PersonRequest | undefined {

@@ -1,3 +1,4 @@
+import type { Provenance } from '../agent/provenance.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Json } from '../base/json.ts';
 import type { Failure } from '../errors/failure.ts';
@@ -33,6 +34,8 @@ export interface Durable {
   readonly behind?: () => Promise<void> | undefined;
   /** Whether the next verb was answered in an earlier life of the run, so that whatever follows from it was told before. */
   readonly isReplaying?: () => boolean;
+  /** Where the record that the run goes on from came from, if it was handed to this engine. */
+  readonly provenance?: Provenance;
   /** What was recorded where the next verb will stand. A program that has changed since asks it what it did there. */
   readonly upcoming?: () => RecordedVerb | undefined;
 }

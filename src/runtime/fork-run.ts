@@ -1,5 +1,6 @@
 import { configError } from '../errors/config-error.ts';
-import type { RowChange, RunRow, Store, StoredEvent } from '../model/store.ts';
+import { systemId } from '../base/system.ts';
+import type { NewEvent, RowChange, RunRow, Store, StoredEvent } from '../model/store.ts';
 import { showValue } from '../model/show-value.ts';
 import { childrenIn, eventsAsTold } from './child-runs.ts';
 import { writeCopy } from './copy-run.ts';
@@ -8,7 +9,7 @@ import { statusIn } from './read-bundle.ts';
 import { recordPieces, renameId, renamePiece, renameRun } from './rename-run.ts';
 import { at, readRunBlobs } from './run-blobs.ts';
 import { rowOfStart } from './stored-rows.ts';
-import { toEvent } from './stored-run.ts';
+import { provenanceIn, toEvent } from './stored-run.ts';
 
 export interface ForkPlace {
   readonly runId: string;
@@ -67,11 +68,20 @@ async function copyFirst(store: Store, row: RunRow, { events, name, listed }: Fi
         const { type, body } = renameBlobs(renameRun(event, names), hashes);
         return { type, body };
       });
-      return [...own, toEvent({ type: 'forked', body: { from: runId, seq: events.length } })];
+      const forked = toEvent({ type: 'forked', body: { from: runId, seq: events.length } });
+      return [...own, forked, ...(await cameFrom(store, row, events.length))];
     },
     row: listed,
     copyBelow: childrenIn(events).size === 0 ? undefined : () => copyChildren(store, events, names),
   });
+}
+
+/** What was imported is as foreign in a fork of it, also where the fork ends before the event that says so. */
+async function cameFrom(store: Store, { runId, headSeq }: RunRow, seq: number): Promise<readonly NewEvent[]> {
+  if (seq >= headSeq) return [];
+  const provenance = provenanceIn(await store.runs.events(runId, { from: seq + 1, to: headSeq }));
+  if (provenance === undefined) return [];
+  return [toEvent({ type: 'moved', body: { provenance: { ...provenance, id: systemId() } } })];
 }
 
 /** A fork that goes on needs them: a hand-off what was said before, a node that failed or waits its own record. */

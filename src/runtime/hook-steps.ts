@@ -190,7 +190,8 @@ export async function afterTools(
     ends.map(({ index, end }) => {
       const call = callAt(performing, index);
       // What waits has no end yet.
-      if (call === undefined || end.type === 'waiting') return Promise.resolve(undefined);
+      if (call === undefined || end.type === 'waiting' || end.type === 'ask-first')
+        return Promise.resolve(undefined);
       const moment = { ...factsOf(performing, turn), call, end };
       return askHooks(performing, { point: 'after-tool', index }, moment);
     }),

@@ -1,6 +1,6 @@
 import type { RunOutcome } from '../agent/run-outcome.ts';
 import type { Json } from '../base/json.ts';
-import { drive } from './drive.ts';
+import { drive, labelled } from './drive.ts';
 import type { DriveInput } from './drive.ts';
 import type { Durable, DurableProgram } from './durable.ts';
 import { resultOf } from './hosted-result.ts';
@@ -53,12 +53,14 @@ async function carry(held: HostedRuns, live: LiveRun, { durable, input }: Carryi
       ending = outcome;
       return;
     }
-    const announced = { seq: durable.generation * maxQuestions + questions, outcome };
+    const { provenance } = live;
+    const seq = durable.generation * maxQuestions + questions;
+    const announced = provenance === undefined ? { seq, outcome } : { seq, outcome, provenance };
     await durable.announce?.(announced as unknown as Json); // Outcomes are JSON.
     tellEnd(live, outcome);
   };
   await drive({ parts: held.parts, live, onOutcome }, { ...durable, waitFor }, input);
-  const result = resultOf(ending, live.state);
+  const result = resultOf(ending, live.state === undefined ? undefined : labelled(live, live.state));
   tellEnd(live, result.outcome);
   return result as unknown as Json; // Outcomes and states are JSON.
 }

@@ -226,9 +226,10 @@ async function resume(held: HostedRuns, runId: string, options: ResumeOptions): 
   const payload = { answer: readAnswer(options), wallMs: parts.clock.wallMs(), config: parts.config };
   if (status.type === 'ended') {
     const { outcome, state } = status.result as unknown as HostedResult; // What the program returns.
+    const provenance = state?.provenance;
     if (state === undefined) return outcome;
     const listening = listen(held, runId, { options });
-    const input = { type: 'resume', state, ...payload };
+    const input = { type: 'resume', state, ...payload, ...(provenance === undefined ? {} : { provenance }) };
     const starting = engine
       .start(input as unknown as Json, { runId, version: driverVersion }) // The state is JSON.
       .then(() => engine);
@@ -244,7 +245,7 @@ async function resume(held: HostedRuns, runId: string, options: ResumeOptions): 
 /** Goes on with a run of another backend: its record is a part of what it begins with here. */
 async function takeOver(held: HostedRuns, given: RunSnapshot, options: TakeOverOptions): Promise<RunOutcome> {
   checkRunOptions(options, 'takeOver');
-  const record = checkRecord(held.parts, given);
+  const record = checkRecord(held.parts, given, options);
   const { runId, version, signals } = record;
   if (isRecord(record.input) && record.input['session'] !== undefined)
     throw refused(record, 'it belongs to a session, and an agent with an engine has none', bySession);

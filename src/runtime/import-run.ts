@@ -1,5 +1,8 @@
+import type { Provenance } from '../agent/provenance.ts';
 import type { Json } from '../base/json.ts';
+import { systemClock, systemId } from '../base/system.ts';
 import { configError } from '../errors/config-error.ts';
+import { clean } from '../errors/failure.ts';
 import type { RowChange, Store, StoredStatus } from '../model/store.ts';
 import { showValue } from '../model/show-value.ts';
 import { alreadyThere, writeCopy } from './copy-run.ts';
@@ -14,6 +17,10 @@ import { toEvent } from './stored-run.ts';
 export interface ImportOptions {
   /** The name that the run gets here; its own unless told. */
   readonly as?: string;
+  /** Where the bundle came from, such as the name of its file: it is kept with the run, and shown with every question. */
+  readonly from?: string;
+  /** The account that imports it, likewise. */
+  readonly by?: string;
 }
 
 /** A run that was taken in. */
@@ -29,8 +36,9 @@ export interface ImportedRun {
 }
 
 /**
- * Takes a run out of a bundle into a store, with the runs below it. It can be looked at and replayed. One that had not ended is parked: it goes on only
- * where somebody resumes it by hand. Rejects with `STORAGE_CORRUPT` or `STORAGE_NEWER_SCHEMA` for a bundle that cannot be read,
+ * Takes a run out of a bundle into a store, with its child runs. It can be looked at and replayed. One that had not ended is parked: it is
+ * resumed only by hand. A bundle brings no rights: signals in it are dropped, no approval in it counts, and every call without a result is
+ * judged by the rules of the agent that resumes the run, and asked about. Rejects with `STORAGE_CORRUPT` or `STORAGE_NEWER_SCHEMA` for a bundle that cannot be read,
  * and with `ALREADY_REGISTERED` where the store has a run of that name; nothing is written then.
  *
  * @example await importRun(store, await readFile('run.json', 'utf8'), { as: 'order-17-copy' });
@@ -44,11 +52,12 @@ export async function importRun(
   const { run, events, children = [] } = bundle;
   const runId = readName(options, run.runId);
   const names: Renaming = { from: run.runId, to: runId };
+  const provenance = provenanceOf(options);
   await checkFree(store, children, names);
   const copyBelow = async (): Promise<void> => {
-    for (const child of children) await writeCopy(store, copyOf(store, child, names));
+    for (const child of children) await writeCopy(store, copyOf(store, child, { names, provenance }));
   };
-  const copy = copyOf(store, bundle, names);
+  const copy = copyOf(store, bundle, { names, provenance });
   await writeCopy(store, children.length === 0 ? copy : { ...copy, copyBelow });
   const { status } = rowOf(run);
   return { runId, from: run.runId, status, events: events.length, children: children.length };
@@ -64,13 +73,16 @@ async function checkFree(store: Store, children: readonly RunPart[], names: Rena
 }
 
 /** The run under its new name, which begins with that of the whole bundle. */
-function copyOf(store: Store, { run, events, signals, blobs }: RunPart, names: Renaming): RunCopy {
+function copyOf(
+  store: Store,
+  { run, events, blobs }: RunPart,
+  { names, provenance }: { readonly names: Renaming; readonly provenance: Provenance },
+): RunCopy {
   const runId = renameId(run.runId, names);
   const own: Renaming = { from: run.runId, to: runId };
   return {
     runId,
     agent: run.agent,
-    sessionId: run.sessionId,
     prepare: async () => {
       const hashes = new Map<string, string>();
       const pieces = recordPieces(events);
@@ -82,12 +94,28 @@ function copyOf(store: Store, { run, events, signals, blobs }: RunPart, names: R
         const { type, body } = renameBlobs(renameRun(event, own), hashes);
         return { type, body };
       });
-      const body = { run, atMs: events.map(({ atMs }) => atMs) } as unknown as Json; // A row is JSON.
+      const body = { run, atMs: events.map(({ atMs }) => atMs), provenance } as unknown as Json; // A row is JSON.
       return [...renamed, toEvent({ type: 'imported', body })];
     },
     row: rowOf(run),
-    signals,
   };
+}
+
+const maxPlaceCharacters = 1000;
+
+function provenanceOf({ from, by }: ImportOptions): Provenance {
+  return {
+    id: systemId(),
+    type: 'imported',
+    atMs: systemClock.wallMs(),
+    ...(from === undefined ? {} : { from: placeIn(from, 'from') }),
+    ...(by === undefined ? {} : { by: placeIn(by, 'by') }),
+  };
+}
+
+function placeIn(value: unknown, name: string): string {
+  if (typeof value === 'string' && value !== '') return clean(value, maxPlaceCharacters);
+  throw configError(`"${name}" must be a text that is not empty, got ${showValue(value)}`);
 }
 
 function readName({ as }: ImportOptions, own: string): string {

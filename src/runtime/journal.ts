@@ -1,3 +1,4 @@
+import type { Provenance } from '../agent/provenance.ts';
 import type { Json } from '../base/json.ts';
 import type { Outcome, RunStatus, Signalled, SignalMessage } from './durable.ts';
 
@@ -55,6 +56,8 @@ export interface RunSnapshot {
   /** Ids of signals that came before, so that none is delivered twice. */
   readonly signalIds: readonly string[];
   readonly cancelReason?: string;
+  /** Where the record came from, if it was not written where the run is. */
+  readonly provenance?: Provenance;
   /** Absent while the run lives. */
   readonly end?: RunEnd;
 }

@@ -1,5 +1,6 @@
 import type { HookPoint, Moments } from '../agent/hook.ts';
 import type { RunLimits } from '../agent/limits.ts';
+import type { Provenance } from '../agent/provenance.ts';
 import type { RunEvent } from '../agent/run-event.ts';
 import type { RunOutcome } from '../agent/run-outcome.ts';
 import type { RunState } from '../agent/state.ts';
@@ -37,6 +38,8 @@ export interface LiveRun {
   /** What hooks put in the place of what this turn would ask, for all of its attempts. */
   changes: RequestChanges | undefined;
   session: SessionPart | undefined;
+  /** Where the run came from, if its record was not written here. */
+  provenance: Provenance | undefined;
   /** The conversation that it belongs to. */
   sessionId: string | undefined;
   /** What happens has happened before, in another life of the run: nobody is told of it again. */
@@ -92,6 +95,7 @@ export function createLiveRun(runId: string, maxConcurrentTools: number): LiveRu
     inputs: undefined,
     changes: undefined,
     session: undefined,
+    provenance: undefined,
     sessionId: undefined,
     isQuiet: false,
     isUntouched: false,

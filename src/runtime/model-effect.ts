@@ -189,6 +189,7 @@ function prepare(
     callsLeft: Math.max(0, limits.maxToolCalls - state.toolCalls),
     // The calls of a flow or a plan have ids of its own, by which it knows them again.
     ...(state.config.isConducted === true ? {} : { takenIds: takenIds(live, state) }),
+    provenance: live.provenance,
   });
 }
 

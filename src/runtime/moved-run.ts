@@ -49,6 +49,7 @@ function afterPast(durable: Durable, moved: MovedRun): Durable {
   const entries = new Map(moved.record.journal.map((entry) => [entry.position, entry]));
   const past: Past = { durable, moved, entries, position: 0 };
   const { announce } = durable;
+  const { provenance } = moved.record;
   return {
     runId: durable.runId,
     generation: durable.generation,
@@ -58,6 +59,7 @@ function afterPast(durable: Durable, moved: MovedRun): Durable {
     waitFor: (signal, options = {}) => waitFor(past, signal, options),
     restart: (state) => restart(past, state),
     ...(announce === undefined ? {} : { announce }),
+    ...(provenance === undefined ? {} : { provenance }),
     isReplaying: () => entries.has(past.position) || (durable.isReplaying?.() ?? false),
     upcoming: () => upcoming(past),
   };

@@ -1,4 +1,5 @@
 import { openTools } from '../agent/cancel.ts';
+import { isForeign } from '../agent/provenance.ts';
 import type { CallAnswer, ReadyCall, RunState } from '../agent/state.ts';
 import type { ToolEnd, WaitingEnd } from '../agent/tool-call.ts';
 import { fingerprint } from '../base/hash.ts';
@@ -74,7 +75,7 @@ function perform(
     callId: call.callId,
     input: call.input,
     attempt: input.attempt,
-    answer: answerAt(state, input.index),
+    answer: answerAt(live, input.index),
     signal: context.signal,
     leftMs: Math.min(tool.timeoutMs, runLeftMs),
     family: live.family,
@@ -87,9 +88,11 @@ function perform(
   });
 }
 
-function answerAt({ phase }: RunState, index: number): CallAnswer | undefined {
-  const call = phase.type === 'running-tools' ? phase.calls[index] : undefined;
-  return call === undefined || call.type === 'done' ? undefined : call.answer;
+/** What was said here; an answer that came with the record of a run from elsewhere is none. */
+function answerAt({ state, provenance }: LiveRun, index: number): CallAnswer | undefined {
+  const call = state?.phase.type === 'running-tools' ? state.phase.calls[index] : undefined;
+  const answer = call === undefined || call.type === 'done' ? undefined : call.answer;
+  return answer === undefined || isForeign(provenance, answer) ? undefined : answer;
 }
 
 function endOf(

@@ -1,6 +1,7 @@
 import { noRejections } from '../agent/approval.ts';
 import type { Rejections } from '../agent/approval.ts';
 import type { RunOutcome } from '../agent/run-outcome.ts';
+import type { Json } from '../base/json.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
 import { endRun } from './held-runs.ts';
 import type { HeldRuns } from './held-runs.ts';
@@ -45,7 +46,11 @@ async function suspend(
   const { reason, request } = outcome;
   const event: RecordedEvent = {
     type: 'suspended',
-    body: request === undefined ? { reason } : { reason, request },
+    body: {
+      reason,
+      ...(request === undefined ? {} : { request: request as unknown as Json }), // Requests are JSON.
+      ...(live.provenance === undefined ? {} : { provenance: live.provenance }),
+    },
   };
   try {
     await held.keeper?.suspend(runId, event, rowOfOutcome(outcome, rejectionsOf(live)));

@@ -9,6 +9,7 @@ import type {
   SettledCall,
   VerifiedCall,
 } from '../agent/event.ts';
+import type { Provenance } from '../agent/provenance.ts';
 import type { RunState } from '../agent/state.ts';
 import { defined } from '../base/defined.ts';
 import { isRecord } from '../base/json.ts';
@@ -70,7 +71,11 @@ interface EffectValues {
   readonly tool: ToolEffectValue;
   readonly verify: Pick<VerifiedCall, 'found'> & { readonly tookMs: number };
   readonly compact: { readonly made: CompactionMade; readonly tookMs: number };
-  readonly ask: { readonly answer: PersonAnswer; readonly wallMs: number };
+  readonly ask: {
+    readonly answer: PersonAnswer;
+    readonly wallMs: number;
+    readonly provenance?: Provenance;
+  };
 }
 
 type Read<Value> = { readonly value: Value } | { readonly broken: MachineEvent };
@@ -253,7 +258,7 @@ async function afterChecks(
   const told = new Map((await afterTools(performing, ends)).map(({ index, end }) => [index, end]));
   return found.map((check): VerifiedCall => {
     const end = told.get(check.index);
-    return end === undefined || end.type === 'waiting'
+    return end === undefined || end.type === 'waiting' || end.type === 'ask-first'
       ? check
       : { ...check, found: { type: 'happened', end } };
   });

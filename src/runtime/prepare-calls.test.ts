@@ -240,7 +240,7 @@ describe('prepareCalls() makes ready', () => {
         input: { orderId: '1', cents: 5 },
         effect: 'once',
         permission: 'allow',
-        hash: expect.stringMatching(/^\d+\.\d+$/) as string,
+        hash: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
         repeats: 2,
         onError: 'abort',
       },

@@ -1,9 +1,12 @@
+import { callText } from '../agent/call-hash.ts';
+import { callWarning } from '../agent/call-warning.ts';
+import type { Provenance } from '../agent/provenance.ts';
 import type { ReadyCall } from '../agent/state.ts';
 import type { PreparedCall } from '../agent/tool-call.ts';
-import { canonicalJson } from '../base/canonical-json.ts';
 import { fingerprint, hashText } from '../base/hash.ts';
 import { deepFreeze } from '../base/plain-copy.ts';
 import type { Json } from '../base/json.ts';
+import { levelOf } from '../model/confinement.ts';
 import type { ToolCallPart } from '../model/message.ts';
 import type { InputCheck, Permission, Tool } from '../model/tool.ts';
 import { parseToolArguments } from '../model/tool-arguments.ts';
@@ -39,6 +42,8 @@ export interface PrepareOptions {
   readonly callsLeft: number;
   /** The ids of the run's calls so far; those of these calls are added. */
   readonly takenIds?: Set<string>;
+  /** Where the run came from, if it did: the calls are marked as proposed here. */
+  readonly provenance?: Provenance | undefined;
 }
 
 /** The longest text of arguments that is looked at, in characters. */
@@ -135,7 +140,7 @@ function decide(reading: Reading, check: InputCheck): PreparedCall {
     return refuseUnreadable(call, describeUnreadable(call.argumentsText, unreadable));
   }
   const { repeats, onError } = tool;
-  const canonical = canonicalJson([call.name, input]);
+  const text = callText({ name: call.name, input, level: levelOf(tool) });
   const ready: { -readonly [Key in keyof ReadyCall]: ReadyCall[Key] } = {
     callId: call.callId,
     name: call.name,
@@ -144,11 +149,15 @@ function decide(reading: Reading, check: InputCheck): PreparedCall {
     input: deepFreeze(input),
     effect: tool.effect,
     permission,
-    // An answer of a person is bound to it; without one it only says whether two calls are the same.
-    hash: permission === 'ask' ? hashText(canonical) : fingerprint(canonical),
+    // An answer of a person is bound to it; where nobody is ever asked, it only says whether two calls are the same.
+    hash: permission === 'ask' || tool.effect === 'once' ? hashText(text) : fingerprint(text),
   };
   if (permission === 'ask' && why !== undefined) ready.why = why;
+  // Whoever is asked, about its permission or about what became of it, is shown this.
+  const warning = permission === 'ask' || tool.effect === 'once' ? callWarning(call.name, input) : undefined;
+  if (warning !== undefined) ready.warning = warning;
   if (unreadable !== undefined) ready.isRepaired = true;
+  if (options.provenance !== undefined) ready.provenance = options.provenance;
   if (repeats !== undefined) ready.repeats = repeats;
   if (onError !== undefined) ready.onError = onError;
   return ready;

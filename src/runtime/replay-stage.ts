@@ -187,6 +187,7 @@ function durableOf(stage: Staged): Durable {
     restart: () => {
       throw restartError(runId);
     },
+    upcoming: () => stage.options.entries.findLast(({ position }) => position === stage.next),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { RunConfig } from '../agent/config.ts';
 import type { PersonAnswer } from '../agent/event.ts';
+import type { Provenance } from '../agent/provenance.ts';
 import type { PersonRequest } from '../agent/run-outcome.ts';
 
 /** What the signal `resume` says. */
@@ -10,6 +11,8 @@ export interface ResumePayload {
   readonly config?: RunConfig;
   /** The place of the question that the answer is to, where that was known: see `placeOf`. */
   readonly about?: string;
+  /** Of a run that came from elsewhere: it was resumed here. */
+  readonly provenance?: Provenance;
 }
 
 /** Of a question in its run. The run's own name is left out: a copy of the run asks the same by another name. */

@@ -1,5 +1,5 @@
 import type { RunOutcome } from '../agent/run-outcome.ts';
-import { isRecord } from '../base/json.ts';
+import { defined } from '../base/defined.ts';
 import type { Json } from '../base/json.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
 import { configError } from '../errors/config-error.ts';
@@ -7,7 +7,10 @@ import { createFailure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import type { RunRow } from '../model/store.ts';
 import { childPlace, configFor, takePlace } from './child-place.ts';
+import { labelled } from './drive.ts';
 import type { DriveInput } from './drive.ts';
+import { isAnsweredBy, questionOf } from './question-of.ts';
+import type { Question } from './question-of.ts';
 import { placeOf } from './resume-payload.ts';
 import type { ResumePayload } from './resume-payload.ts';
 import {
@@ -57,7 +60,7 @@ export async function resumeRun(held: HeldRuns, runId: string, options: ResumeOp
     return live.outcome.promise;
   }
   if (ended.type === 'completed' || ended.type === 'stopped') return ended;
-  const payload = payloadOf(held, options, questionIn(ended));
+  const payload = payloadOf(held, options, { about: questionIn(ended), provenance: live.provenance });
   reawake(held, live, options);
   if (ended.type === 'suspended')
     await engine.signal(runId, 'resume', { id: held.parts.newId(), payload: payload as unknown as Json });
@@ -104,7 +107,7 @@ async function startAgain(held: HeldRuns, live: LiveRun, payload: ResumePayload)
   if (state === undefined) return;
   const input: DriveInput = {
     type: 'resume',
-    state,
+    state: labelled(live, state),
     ...payload,
     ...(session === undefined ? {} : { session }),
   };
@@ -114,10 +117,10 @@ async function startAgain(held: HeldRuns, live: LiveRun, payload: ResumePayload)
 function payloadOf(
   { parts, keeper }: HeldRuns,
   options: ResumeOptions,
-  about: string | undefined,
+  place: { readonly [Name in keyof Question]: Question[Name] | undefined },
 ): ResumePayload {
   const answer = readAnswer(options);
-  const payload = { answer, wallMs: parts.clock.wallMs(), ...(about === undefined ? {} : { about }) };
+  const payload = { answer, wallMs: parts.clock.wallMs(), ...defined(place) };
   const bounds = options[childPlace]?.bounds;
   if (keeper === undefined && bounds === undefined) return payload;
   return { ...payload, config: configFor(parts, bounds) };
@@ -127,17 +130,6 @@ function questionIn(ended: RunOutcome): string | undefined {
   if (ended.type !== 'suspended' || ended.request === undefined) return undefined;
   return placeOf(ended.request, ended.runId);
 }
-
-/** What a suspended run asks, by its record: it is the last that was written, or nearly. */
-async function questionOf({ store }: RunKeeper, { runId, headSeq }: RunRow): Promise<string | undefined> {
-  const events = await store.runs.events(runId, { from: Math.max(1, headSeq - eventsLookedAt) });
-  const body = events.findLast(({ type }) => type === 'suspended')?.body;
-  const request = isRecord(body) ? body['request'] : undefined;
-  const id = isRecord(request) ? request['id'] : undefined;
-  return typeof id === 'string' ? placeOf({ id }, runId) : undefined;
-}
-
-const eventsLookedAt = 20;
 
 interface Resuming {
   readonly runId: string;
@@ -155,10 +147,12 @@ async function resumeStored(
   checkAgent(held, row);
   // The answer is on record before anybody acts on it. Whoever answers the same question a second time is too late.
   if (row.status === 'suspended') {
-    const about = options.answer === undefined ? undefined : await questionOf(keeper, row);
-    const payload = payloadOf(held, options, about) as unknown as Json; // Plain data.
+    const { about, provenance } = await questionOf(keeper.store, row);
+    const place = { about: options.answer === undefined ? undefined : about, provenance };
+    const payload = payloadOf(held, options, place) as unknown as Json; // Plain data.
     await sendSignal(keeper, runId, { id: `resume:${row.headSeq}`, name: 'resume', payload });
   }
+  const asked = row.status === 'parked' ? (await questionOf(keeper.store, row)).request : undefined;
   const known = runs.get(runId); // Somebody else may have been quicker.
   if (known !== undefined) {
     joinRun(held, known, { options });
@@ -172,8 +166,10 @@ async function resumeStored(
   obeySignal(held, live, options.signal);
   const outcome = await live.outcome.promise;
   // What was parked in the middle of a question asks it again; the answer to it is here.
-  const isAsking = row.status === 'parked' && outcome.type === 'suspended' && live.isUntouched;
-  return isAsking && options.answer !== undefined ? resumeRun(held, runId, options) : outcome;
+  const isAsking = row.status === 'parked' && outcome.type === 'suspended' && options.answer !== undefined;
+  if (!isAsking || !(live.isUntouched || isAnsweredBy(outcome.request, asked, options.answer)))
+    return outcome;
+  return resumeRun(held, runId, options);
 }
 
 function checkAgent({ parts }: HeldRuns, { runId, agent }: RunRow): void {
@@ -209,6 +205,7 @@ export async function loadRun(held: HeldRuns, live: LiveRun, options?: ResumeOpt
   const taken = await keeper.take(runId);
   if (taken.type === 'unknown') throw unknownRun(held, runId);
   if (taken.type === 'held') throw heldElsewhere(runId, taken.untilMs);
+  live.provenance = taken.snapshot.provenance;
   if (taken.row.status !== 'completed' && taken.row.status !== 'stopped')
     await showChanges(held, live, taken);
   if (!hasEnded(taken.row)) return withWish(held, live, () => engine.adopt(taken.snapshot));
@@ -220,7 +217,9 @@ export async function loadRun(held: HeldRuns, live: LiveRun, options?: ResumeOpt
   engine.adopt({ ...taken.snapshot, end: { type: 'ended', result: null } });
   live.ending = undefined;
   live.isUntouched = false; // Its next generation is on record, and so is whatever ends it.
-  return withWish(held, live, () => startAgain(held, live, payloadOf(held, options ?? {}, undefined)));
+  return withWish(held, live, () =>
+    startAgain(held, live, payloadOf(held, options ?? {}, { provenance: live.provenance })),
+  );
 }
 
 /** Somebody may have wished the end meanwhile: that goes on record like any other wish, or the end would be one that nothing led to. */

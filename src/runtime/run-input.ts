@@ -28,7 +28,13 @@ export interface RunOptions extends Placed {
 }
 
 /** Whoever takes a run over goes to where its record ends; to answer what it asks there is another step. */
-export type TakeOverOptions = Omit<ResumeOptions, 'answer'>;
+export interface TakeOverOptions extends Omit<ResumeOptions, 'answer'> {
+  /**
+   * The record was written by a program of yours and came here unchanged: approvals and answers in it count. Unless told, they do not, and
+   * what they were about is asked again.
+   */
+  readonly trusted?: boolean;
+}
 
 export interface ResumeOptions extends Omit<RunOptions, 'runId' | 'sessionId'> {
   /** What the person said who was asked. */
@@ -64,7 +70,9 @@ export function checkRunOptions(options: unknown, kind: OptionsOf): void {
     throw configError(
       `"runId" must be a text of 1 to 200 characters, got ${typeof runId === 'string' ? `one of ${runId.length}` : typeof runId}`,
     );
-  const { sessionId } = options;
+  const { sessionId, trusted } = options;
+  if (trusted !== undefined && typeof trusted !== 'boolean')
+    throw configError('"trusted" must be true or false');
   if (
     sessionId !== undefined &&
     (typeof sessionId !== 'string' || sessionId === '' || sessionId.length > 200)
@@ -77,7 +85,7 @@ export function checkRunOptions(options: unknown, kind: OptionsOf): void {
 const optionNames: Readonly<Record<OptionsOf, readonly string[]>> = {
   run: ['signal', 'runId', 'sessionId', 'onEvent'],
   resume: ['signal', 'answer', 'onEvent'],
-  takeOver: ['signal', 'onEvent'],
+  takeOver: ['signal', 'onEvent', 'trusted'],
 };
 
 /** The conversation that a run begins with, repaired where providers would refuse it, or why it cannot begin. */

@@ -4,9 +4,12 @@ import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import type { NewEvent, StoredEvent, StoredSignal } from '../model/store.ts';
+import { readProvenance } from '../agent/provenance.ts';
+import type { Provenance } from '../agent/provenance.ts';
 import type { AgentFacts } from './agent-facts.ts';
 import type { JournalEntry, RunSnapshot } from './journal.ts';
 import type { BeginningRun } from './recorder.ts';
+import { at } from './run-blobs.ts';
 
 /** What a run's record holds besides the entries of its journal. */
 export type RecordedEvent =
@@ -16,7 +19,15 @@ export type RecordedEvent =
   | { readonly type: JournalEntry['type']; readonly body: JournalEntry }
   | { readonly type: 'cancelled'; readonly body: { readonly reason: string } }
   /** It waits outside the process. */
-  | { readonly type: 'suspended'; readonly body: { readonly reason: string; readonly request?: Json } }
+  | {
+      readonly type: 'suspended';
+      readonly body: {
+        readonly reason: string;
+        readonly request?: Json;
+        /** Of a run that came from elsewhere, so that an answer can be marked as given here. */
+        readonly provenance?: Provenance;
+      };
+    }
   | { readonly type: 'ended'; readonly body: { readonly status: string; readonly failure?: Failure } }
   /** Its owner vanished, and another one carries it on. */
   | {
@@ -33,7 +44,9 @@ export type RecordedEvent =
   /** Everything before it is a copy of another run, up to that event of it. */
   | { readonly type: 'forked'; readonly body: { readonly from: string; readonly seq: number } }
   /** Everything before it came out of a bundle; the body says what the store it came from knew besides. */
-  | { readonly type: 'imported'; readonly body: Json };
+  | { readonly type: 'imported'; readonly body: Json }
+  /** Everything before it was copied from another store, or taken over from another backend. */
+  | { readonly type: 'moved'; readonly body: { readonly provenance: Provenance } };
 
 export interface Began extends Omit<BeginningRun, 'runId'> {
   readonly facts: AgentFacts;
@@ -55,6 +68,8 @@ export interface FoldedRun {
   readonly endFailure?: Failure;
   /** So many others were carried beside it, as far as is known. */
   readonly beside: number;
+  /** Where what is on record came from, if it was not written here. */
+  readonly provenance?: Provenance;
 }
 
 const entryTypes: ReadonlySet<string> = new Set<JournalEntry['type']>(['call', 'sleep', 'wait']);
@@ -87,6 +102,7 @@ export function foldRun(
     } else if (event.type === 'ended') endFailure = failureIn(event.body);
   }
   const { version, generation, input, facts } = began;
+  const provenance = provenanceIn(events) ?? readProvenance(at(input, ['state', 'provenance']));
   const snapshot: RunSnapshot = {
     runId,
     version,
@@ -96,9 +112,29 @@ export function foldRun(
     signals: signals.map(({ id, name, payload }) => ({ id, name, payload })),
     signalIds: [],
     ...(cancelReason === undefined ? {} : { cancelReason }),
+    ...(provenance === undefined ? {} : { provenance }),
   };
-  const folded = { snapshot, facts, entriesSinceTaken, takenAtMs, beside };
+  const folded = {
+    snapshot,
+    facts,
+    entriesSinceTaken,
+    takenAtMs,
+    beside,
+    ...(provenance === undefined ? {} : { provenance }),
+  };
   return endFailure === undefined ? folded : { ...folded, endFailure };
+}
+
+/** Where the record came from, by the last of these events that says so. What was imported by an older program names no file. */
+export function provenanceIn(events: readonly StoredEvent[]): Provenance | undefined {
+  const event = events.findLast(({ type, body }) => {
+    if (type === 'imported' || type === 'moved') return true;
+    return type === 'suspended' && at(body, ['provenance']) !== undefined;
+  });
+  if (event === undefined) return undefined;
+  const known = readProvenance(at(event.body, ['provenance']));
+  if (known !== undefined || event.type !== 'imported') return known;
+  return { id: event.hash, type: 'imported', atMs: event.atMs };
 }
 
 function reasonIn(body: Json): string {

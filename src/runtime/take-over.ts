@@ -1,4 +1,5 @@
 import type { RunOutcome } from '../agent/run-outcome.ts';
+import { readProvenance } from '../agent/provenance.ts';
 import { defined } from '../base/defined.ts';
 import { isRecord } from '../base/json.ts';
 import { configError } from '../errors/config-error.ts';
@@ -15,7 +16,7 @@ import { keepInput } from './kept-input.ts';
 import { createLiveRun } from './live-run.ts';
 import { resumeRun } from './resume-run.ts';
 import { checkRunOptions } from './run-input.ts';
-import type { TakeOverOptions } from './run-input.ts';
+import type { ResumeOptions, TakeOverOptions } from './run-input.ts';
 import type { RunKeeper } from './run-keeper.ts';
 import { rowOfStart } from './stored-rows.ts';
 import { toEvent } from './stored-run.ts';
@@ -28,7 +29,7 @@ export async function takeOverRun(
   options: TakeOverOptions,
 ): Promise<RunOutcome> {
   checkRunOptions(options, 'takeOver');
-  const record = checkRecord(held.parts, given);
+  const record = checkRecord(held.parts, given, options);
   const { runId } = record;
   const { runs, keeper, parts, engine } = held;
   const known = runs.get(runId);
@@ -38,10 +39,11 @@ export async function takeOverRun(
   }
   if (keeper !== undefined) {
     await writeRecord(keeper, parts, record);
-    return resumeRun(held, runId, options);
+    return resumeRun(held, runId, { ...options, trusted: undefined } as ResumeOptions); // What is undefined is not looked at.
   }
   const live = createLiveRun(runId, parts.config.limits.maxConcurrentTools);
   runs.set(runId, live);
+  live.provenance = record.provenance;
   watchRun(parts, live, options.onEvent);
   engine.adopt(record);
   return live.outcome.promise;
@@ -49,8 +51,10 @@ export async function takeOverRun(
 
 /** All at once, or a crash in the middle would leave a record that has forgotten the end of what was done. */
 async function writeRecord({ store }: RunKeeper, parts: AgentParts, record: RunSnapshot): Promise<void> {
-  const { runId, version, generation, input, journal, cancelReason, signals } = record;
+  const { runId, version, generation, input, journal, cancelReason, signals, provenance } = record;
   const { name, newId, leaseMs } = parts;
+  const moved: NewEvent[] =
+    provenance === undefined ? [] : [toEvent({ type: 'moved', body: { provenance } })];
   const cancelled: NewEvent[] =
     cancelReason === undefined ? [] : [toEvent({ type: 'cancelled', body: { reason: cancelReason } })];
   const began = {
@@ -63,6 +67,7 @@ async function writeRecord({ store }: RunKeeper, parts: AgentParts, record: RunS
     toEvent({ type: 'began', body: began }),
     ...journal.map((entry) => toEvent({ type: entry.type, body: entry })),
     ...cancelled,
+    ...moved,
   ];
   const row = { status: 'running', beginsGeneration: true, ...rowOfStart(input) } as const;
   const created = await store.runs.create({ runId, agent: name, events, row }, { id: newId(), leaseMs });
@@ -71,8 +76,12 @@ async function writeRecord({ store }: RunKeeper, parts: AgentParts, record: RunS
   if (created.type === 'created') await store.runs.release(created.lease);
 }
 
-/** A record that this agent can go on with. Throws where it is none. */
-export function checkRecord({ conductor, name }: AgentParts, given: unknown): RunSnapshot {
+/** A record that this agent can go on with, without the rights that it claims. Throws where it is none. */
+export function checkRecord(
+  { conductor, name, newId, clock }: AgentParts,
+  given: unknown,
+  { trusted = false }: TakeOverOptions,
+): RunSnapshot {
   if (!isRecord(given) || typeof given['runId'] !== 'string' || !Array.isArray(given['journal']))
     throw configError(`takeOver() takes what journal() of another agent gave, got ${showValue(given)}`);
   const record = given as unknown as RunSnapshot; // Its entries are compared with what the program does.
@@ -85,7 +94,16 @@ export function checkRecord({ conductor, name }: AgentParts, given: unknown): Ru
   if (record.end?.type === 'broken') throw RerailError.from(record.end.failure);
   const { runId, version, generation, input, journal, signals, signalIds, cancelReason } = record;
   // Its end is found again: by the record alone, if that holds all of it.
-  return defined({ runId, version, generation, input, journal, signals, signalIds, cancelReason });
+  const bare = defined({ runId, version, generation, input, journal, signals, signalIds, cancelReason });
+  const before = readProvenance(record.provenance);
+  if (trusted) return before === undefined ? bare : { ...bare, provenance: before };
+  const own = { type: 'taken-over', ...before, id: newId(), atMs: clock.wallMs() } as const;
+  return { ...bare, signals: signals.filter(isNoAnswer), provenance: own };
+}
+
+/** What was said to a question elsewhere is no answer here. */
+export function isNoAnswer({ name }: { readonly name: string }): boolean {
+  return name !== 'resume';
 }
 
 /** Why a record cannot be gone on with here, and what to do instead. */

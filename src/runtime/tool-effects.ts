@@ -1,9 +1,10 @@
 import type { AttemptedCall, VerifiedCall } from '../agent/event.ts';
 import type { CallState, ReadyCall, RunState } from '../agent/state.ts';
-import type { ToolEnd } from '../agent/tool-call.ts';
+import type { AskFirstEnd, ToolEnd } from '../agent/tool-call.ts';
 import type { Json } from '../base/json.ts';
 import type { Store } from '../model/store.ts';
 import type { Tool } from '../model/tool.ts';
+import { admitCall } from './admit-call.ts';
 import type { AgentParts } from './agent-parts.ts';
 import type { BackgroundReport } from './background.ts';
 import type { EffectContext, EffectEnd } from './durable.ts';
@@ -55,21 +56,16 @@ export function createToolEffects(parts: AgentParts, onBackground: Report): Tool
     },
     run: (live, input, context) => {
       const call = callAt(live, input.index);
+      // What may have been done by another process is in doubt, whatever the rules say now.
+      const isForeignIntent = input.intent !== undefined && !useToken(live, input.intent, clock.wallMs());
+      const instead = isForeignIntent ? undefined : admitCall(parts, live, { call, index: input.index });
+      if (instead !== undefined) return turnAway(live, input, instead);
       const tool = toolOf(parts, call);
       const node = parts.nodes?.get(call.name);
       if (node !== undefined) return performNodeEffect(parts, live, { node, call, tool, input, context });
-      const working: Working = {
-        call,
-        tool,
-        input,
-        context,
-        onBackground,
-        startMs: clock.monotonicMs(),
-        spent: undefined,
-        works: 0,
-      };
-      if (input.intent !== undefined && !useToken(live, input.intent, clock.wallMs()))
-        return refuseForeign(parts, input.intent, working);
+      const startMs = clock.monotonicMs();
+      const working: Working = { ...newWork, call, tool, input, context, onBackground, startMs };
+      if (isForeignIntent) return refuseForeign(parts, input.intent, working);
       const ran = runHeld(parts, live, working);
       if (ran instanceof Promise || parts.store !== undefined)
         return finishLater(parts, live, { working, ran });
@@ -79,16 +75,7 @@ export function createToolEffects(parts: AgentParts, onBackground: Report): Tool
       const call = callAt(live, input.index);
       const tool = toolOf(parts, call);
       const startMs = clock.monotonicMs();
-      const working: Working = {
-        call,
-        tool,
-        input,
-        context,
-        onBackground,
-        startMs,
-        spent: undefined,
-        works: 0,
-      };
+      const working: Working = { ...newWork, call, tool, input, context, onBackground, startMs };
       const found: VerifiedCall['found'] = await verifyTool(
         toRun(parts, live, working),
         optionsOf(parts, live, working),
@@ -96,6 +83,15 @@ export function createToolEffects(parts: AgentParts, onBackground: Report): Tool
       return done({ found, tookMs: clock.monotonicMs() - startMs });
     },
   };
+}
+
+const newWork: Pick<Working, 'spent' | 'works'> = { spent: undefined, works: 0 };
+
+/** It was not begun: a rule forbids it by now, or a person must be asked first. */
+function turnAway(live: LiveRun, { turn, attempt }: ToolEffectInput, end: ToolEnd | AskFirstEnd): EffectEnd {
+  if (end.type !== 'ask-first')
+    publish(live, { type: 'tool-finished', turn, attempt, end, callId: end.callId, name: end.name });
+  return done({ end, drawn: 0, tookMs: 0 } satisfies ToolEffectValue);
 }
 
 /** It was begun in another life of the run, and may have been done there. */

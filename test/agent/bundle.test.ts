@@ -213,7 +213,7 @@ describe('a bundle', () => {
     expect((await lastStep({ store: world.store, runId }))?.outcome).toEqual(paid.outcome);
   });
 
-  it('brings over what was sent to the run and not taken yet', async () => {
+  it("brings nothing over that was sent to the run: a signal in a file is nobody's word", async () => {
     const world = createWorld();
     await world.run(world.agent([payOnce], { tools: [pay({ permission: 'ask' })] }));
     await world.store.runs.signal(runId, {
@@ -223,9 +223,7 @@ describe('a bundle', () => {
     });
     const other = memoryStore();
     await importRun(other, await exportRun(world.store, runId));
-    expect(await other.runs.signals(runId)).toMatchObject([
-      { id: 's1', name: 'message', payload: { password: '[redacted]' } },
-    ]);
+    expect(await other.runs.signals(runId)).toEqual([]);
   });
 
   it('whose import was broken off by a crash can be imported again', async () => {

@@ -1,0 +1,91 @@
+import { callHash } from '../agent/call-hash.ts';
+import { callWarning } from '../agent/call-warning.ts';
+import { decidePermission } from '../agent/permission.ts';
+import { isForeign } from '../agent/provenance.ts';
+import { foreignWhy } from '../agent/renew-question.ts';
+import type { ReadyCall } from '../agent/state.ts';
+import type { AskFirstEnd, ToolEnd } from '../agent/tool-call.ts';
+import { levelOf } from '../model/confinement.ts';
+import type { Tool } from '../model/tool.ts';
+import type { AgentParts } from './agent-parts.ts';
+import type { LiveRun } from './live-run.ts';
+import { refuseDenied, refuseUnknown } from './refuse-call.ts';
+
+// Between the moment at which a call was proposed and the one at which it starts there may be a question, a restart, a deploy or another
+// machine. What decides is what the agent allows when the call would start.
+
+/** Nothing where the call may start now; else how it ends instead: refused, or after a question. */
+export function admitCall(
+  parts: AgentParts,
+  live: LiveRun,
+  { call, index }: { readonly call: ReadyCall; readonly index: number },
+): ToolEnd | AskFirstEnd | undefined {
+  const tool = parts.registry.get(call.name);
+  if (tool === undefined) return refusedEnd(refuseUnknown(call, parts.registry));
+  const input = live.inputs?.get(index) ?? call.input;
+  const { permission, why } = decidePermission(tool, input, parts.rules);
+  if (permission === 'deny') return refusedEnd(refuseDenied(call, why));
+  const reason = whyAsked(parts, live, { call, tool, permission, why });
+  if (reason === undefined) return undefined;
+  // What a hook made of the input was not what a person will be shown.
+  live.inputs?.delete(index);
+  return {
+    callId: call.callId,
+    name: call.name,
+    type: 'ask-first',
+    wallMs: parts.clock.wallMs(),
+    call: renew(live, { call, tool, why: reason }),
+  };
+}
+
+interface Judged {
+  readonly call: ReadyCall;
+  readonly tool: Tool;
+  readonly permission: 'allow' | 'ask';
+  readonly why: string;
+}
+
+/** Why a person must be asked before it starts. A call that is asked about starts only after a yes, so one of those has it. */
+function whyAsked(
+  { nodes }: AgentParts,
+  { provenance }: LiveRun,
+  { call, tool, permission, why }: Judged,
+): string | undefined {
+  const isApproved = call.permission === 'ask';
+  if (isForeign(provenance, call)) {
+    // A node is a run of its own, whose calls are judged one by one.
+    if (provenance?.type === 'imported' && nodes?.has(call.name) !== true) return foreignWhy;
+    return isApproved || permission === 'ask' ? why : undefined;
+  }
+  if (!isApproved) return permission === 'ask' ? why : undefined;
+  return call.hash === callHash({ ...call, level: levelOf(tool) }) ? undefined : changedWhy;
+}
+
+const changedWhy = 'What was approved is not exactly this call';
+
+function renew(
+  { provenance }: LiveRun,
+  { call, tool, why }: { readonly call: ReadyCall; readonly tool: Tool; readonly why: string },
+): ReadyCall {
+  const { callId, name, input, isRepaired } = call;
+  const warning = callWarning(name, input);
+  return {
+    callId,
+    name,
+    type: 'ready',
+    input,
+    effect: tool.effect,
+    permission: 'ask',
+    why,
+    hash: callHash({ name, input, level: levelOf(tool) }),
+    ...(warning === undefined ? {} : { warning }),
+    ...(isRepaired === undefined ? {} : { isRepaired }),
+    ...(tool.repeats === undefined ? {} : { repeats: tool.repeats }),
+    ...(tool.onError === undefined ? {} : { onError: tool.onError }),
+    ...(provenance === undefined ? {} : { provenance }),
+  };
+}
+
+function refusedEnd(refused: ReturnType<typeof refuseDenied>): ToolEnd {
+  return (refused as Extract<typeof refused, { type: 'refused' }>).end; // Both give nothing else.
+}
