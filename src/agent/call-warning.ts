@@ -41,6 +41,6 @@ function visit(value: Json, look: (text: string) => void): void {
   if (!isRecord(value)) return;
   for (const [name, member] of Object.entries(value)) {
     look(name);
-    visit(member as Json, look); // A part of what is JSON.
+    visit(member, look);
   }
 }

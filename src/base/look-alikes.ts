@@ -23,7 +23,7 @@ const anyForeign = /[^\0-\x7F]/;
 export function markLookAlikes(text: string, mark: (found: string) => string): string {
   if (!anyForeign.test(text)) return text;
   // In running text of such a script there are letters that cannot be mistaken, so that words without one are words.
-  const isProse = [...text].some((letter) => alike.test(letter) && !confusable.test(letter));
+  const isProse = Array.from(text).some((letter) => alike.test(letter) && !confusable.test(letter));
   return text
     .replaceAll(separators, mark)
     .replaceAll(/[\p{L}\p{N}\p{M}]+(?:[.\-_/:@]+[\p{L}\p{N}\p{M}]+)*/gu, (word) =>
@@ -50,19 +50,16 @@ interface Marking {
 
 /** A word of two alphabets is marked; so is one of a single other alphabet that could be Latin throughout. */
 function markWord(word: string, { isProse, mark }: Marking): string {
-  const letters = [...word];
+  const letters = Array.from(word);
   const hasLatin = /[A-Za-z]/.test(word);
   const foreign = letters.filter((letter) => alike.test(letter));
   const couldBeLatin = foreign.length > 1 && !isProse && foreign.every((letter) => confusable.test(letter));
   const isMixed = (hasLatin && foreign.length > 0) || couldBeLatin;
+  const isVariant = letters.length > 1 && letters.every((letter) => variant.test(letter));
   return letters
     .map((letter) => {
       if (alike.test(letter)) return isMixed ? mark(letter) : letter;
-      return hasLatin && variant.test(letter) ? mark(letter) : isAllVariant(letters) ? mark(letter) : letter;
+      return variant.test(letter) && (hasLatin || isVariant) ? mark(letter) : letter;
     })
     .join('');
-}
-
-function isAllVariant(letters: readonly string[]): boolean {
-  return letters.length > 1 && letters.every((letter) => variant.test(letter));
 }

@@ -21,7 +21,7 @@ export function admitCall(
   { call, index }: { readonly call: ReadyCall; readonly index: number },
 ): ToolEnd | AskFirstEnd | undefined {
   const tool = parts.registry.get(call.name);
-  if (tool === undefined) return refusedEnd(refuseUnknown(call, parts.registry));
+  if (tool === undefined) return refusedEnd(refuseUnknown(call, parts.registry, call.name));
   const input = live.inputs?.get(index) ?? call.input;
   const { permission, why } = decidePermission(tool, input, parts.rules);
   if (permission === 'deny') return refusedEnd(refuseDenied(call, why));
