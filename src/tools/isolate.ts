@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Script } from 'node:vm';
 import type { Worker } from 'node:worker_threads';
 import { onAbort } from '../base/abort.ts';
@@ -8,6 +8,7 @@ import { configError } from '../errors/config-error.ts';
 import type { FailDetails, ToolContext } from '../model/tool.ts';
 import { workerProgram } from './isolate-worker.ts';
 import type { WorkerError, WorkerOrder, WorkerReport } from './isolate-worker.ts';
+import { noteOwnModule } from './own-code.ts';
 
 /** What runs in a thread of its own: a function that needs nothing from outside its body, or an export of a module. */
 export interface IsolateSpec {
@@ -39,6 +40,8 @@ export function createIsolated({
   const isFunction = typeof source === 'function';
   const program = workerProgram(isFunction ? expressionOf(name, source) : undefined);
   const module = isFunction ? undefined : specifierOf(name, source.module);
+  // Each call loads it anew, so a tool that changed it would have its own code run.
+  if (module?.startsWith('file:') === true) noteOwnModule(fileURLToPath(module));
   const exportName = isFunction ? '' : (source.export ?? 'default');
   return async (input, context) => {
     const { runId, callId, idempotencyKey, attempt } = context;

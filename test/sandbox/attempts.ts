@@ -3,6 +3,7 @@ import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { mark, perl, saysSo, showsSecret } from './attempt.ts';
 import type { Attempt, Scene } from './attempt.ts';
+import { detourAttempts } from './detour-attempts.ts';
 import { socketAttempts } from './socket-attempts.ts';
 
 const numbers = process.arch === 'arm64' ? { ptrace: 117, addKey: 217 } : { ptrace: 101, addKey: 248 };
@@ -103,6 +104,7 @@ export const attempts: readonly Attempt[] = [
     isOut: showsSecret,
   },
   ...socketAttempts,
+  ...detourAttempts,
   {
     name: 'put a key on the ring of the user',
     script: () =>

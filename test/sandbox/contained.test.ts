@@ -144,6 +144,24 @@ describe.runIf(bwrap !== undefined)('contained', () => {
     expect(again.reasons).toEqual([expect.stringMatching(/^contained: .*500 protected places/)]);
   });
 
+  it('what is hidden behind more names than are held is found and set aside all the same', async () => {
+    // In memory where there is some: so many files take minutes on a busy disk.
+    const memory = existsSync('/dev/shm') ? '/dev/shm' : os.tmpdir();
+    const workspace = await openWorkspace(mkdtempSync(path.join(memory, 'rerail-flood-')));
+    try {
+      const flooded = await probeSandbox(workspace, { bwrapPath });
+      const flood = `mkdir -p flood deep/er && perl -e 'for (0..200000) { open(F, ">", "flood/$_") }'`;
+      const command = { timeoutMs: 120_000, signal: new AbortController().signal };
+      const { stderr } = await flooded.run({ ...command, command: `${flood}; echo evil > deep/er/.envrc` });
+      expect(stderr.text).toMatch(/Protected and not there before, so moved to .*: deep\/er\/\.envrc\n/);
+      expect(readdirSync(path.join(workspace.root, 'deep/er'))).toEqual([]);
+      const again = flooded.run({ ...command, command: 'echo evil > ran' });
+      await expect(again).rejects.toThrow(/more than 200000 names/);
+    } finally {
+      rmSync(workspace.root, { recursive: true, force: true });
+    }
+  }, 240_000);
+
   it('names that are too long for one command are set aside all the same', async () => {
     const long = `L=$(printf 'a%.0s' $(seq 200)); for i in $(seq 80); do d=$L$i/$L/$L/$L; mkdir -p $d; : > $d/.npmrc; done`;
     const { stderr } = await run(`${long}; mkdir .git`);

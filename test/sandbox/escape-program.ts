@@ -25,6 +25,7 @@ import { openWorkspace } from '../../src/tools/workspace/open-workspace.ts';
 import type { Workspace } from '../../src/tools/workspace/workspace.ts';
 import { attempts } from './attempts.ts';
 import type { Attempt, Scene, Traces } from './attempt.ts';
+import { layDetours } from './detour-attempts.ts';
 import { listen, openSockets } from './outer-sockets.ts';
 
 // Lays out a small world as whoever starts it, and tries every way out of the sandbox of a workspace in it.
@@ -161,11 +162,11 @@ function furnish(root: string, { outside }: World): void {
   for (const name of readdirSync(root)) rmSync(path.join(root, name), { recursive: true, force: true });
   mkdirSync(path.join(root, '.git/hooks'), { recursive: true });
   mkdirSync(path.join(root, '.github/workflows'), { recursive: true });
-  writeFileSync(path.join(root, '.git/config'), '[core]\n');
   writeFileSync(path.join(root, '.github/workflows/ci.yml'), 'good\n');
   writeFileSync(path.join(root, 'rerail.config.json'), '{}\n');
   writeFileSync(path.join(root, 'npmrc-of-the-team'), 'good\n');
   symlinkSync('npmrc-of-the-team', path.join(root, '.npmrc'));
+  layDetours(root);
   rmSync(path.join(outside, 'written'), { force: true });
   chmodSync(path.join(outside, 'mode'), 0o644);
   giveToOwner(root);

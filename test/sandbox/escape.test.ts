@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { labels } from '../../src/tools/sandbox/labels.ts';
 import { attempts } from './attempts.ts';
 import { socketAttempts } from './socket-attempts.ts';
+import { detourAttempts } from './detour-attempts.ts';
 import type { EscapeOrder, EscapeReport } from './escape-program.ts';
 import { findBwrap, isLeftOut, withoutBwrap } from './find-bwrap.ts';
 import { ordinaryUser, shareProgram, startProgram } from './start-program.ts';
@@ -41,6 +42,7 @@ const inWorkspace = [
   'make a protected folder that was not there',
   'hide a protected file in a folder that cannot be listed',
   'turn a link to what is protected elsewhere',
+  ...detourAttempts.map(({ name }) => name),
 ];
 const restrictedOut = [
   ...inWorkspace,
@@ -83,6 +85,11 @@ afterAll(() => program.remove());
 
 it('bubblewrap is there, so that the strongest level is tested', () => {
   expect(isLinux && bwrap === undefined && !isLeftOut ? withoutBwrap : 'there').toBe('there');
+});
+
+it('the documentation quotes the labels as they are', () => {
+  const page = readFileSync('docs/workspace.md', 'utf8');
+  for (const label of [labels.contained(), labels.restricted(), labels.bare()]) expect(page).toContain(label);
 });
 
 it.runIf(bwrap !== undefined).concurrent.each(people)(

@@ -47,7 +47,7 @@ const tooMany =
 
 async function prepare(held: Held, place: CommandPlace): Promise<Launch> {
   const before = await findProtected(held.workspace);
-  if (before.isCut) throw new Error(tooMany);
+  if (before.isCut || !before.canHoldAll) throw new Error(tooMany);
   const launch = toLaunch(held, place, before);
   return { ...launch, finish: () => finish(held, place, before) };
 }

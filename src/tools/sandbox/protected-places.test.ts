@@ -46,7 +46,11 @@ it('a link is known by where it leads, and what it leads to inside is held too',
   await symlink('real', path.join(workspace.root, '.git'));
   await symlink('/etc', path.join(workspace.root, '.ssh'));
   const { found, held } = await findProtected(workspace);
-  expect(Object.fromEntries(found)).toEqual({ '.git': 'link to real', '.ssh': 'link to /etc' });
+  expect(Object.fromEntries(found)).toEqual({
+    '.git': `link to real and so to ${inRoot('real')[0]}`,
+    '.ssh': 'link to /etc and so to /etc',
+    real: 'held',
+  });
   expect(held).toEqual(inRoot('real'));
 });
 
@@ -70,9 +74,9 @@ it('finds what lies in the folder whose names are too many', async () => {
 
 it('says so where there are more places than can be held', async () => {
   for (let number = 0; number < placeBounds.held; number += 1) await put(`${number}/.npmrc`);
-  expect(await findProtected(workspace)).toMatchObject({ isCut: false });
+  expect(await findProtected(workspace)).toMatchObject({ canHoldAll: true });
   await put('.git/config');
-  expect(await findProtected(workspace)).toMatchObject({ isCut: true });
+  expect(await findProtected(workspace)).toMatchObject({ canHoldAll: false });
 });
 
 it.runIf(process.getuid?.() !== 0)('names a folder that it cannot list', async () => {

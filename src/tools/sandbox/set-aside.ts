@@ -6,7 +6,7 @@ import { visible } from '../../base/printable.ts';
 import { boundText } from '../../base/text.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { Launch } from './launch.ts';
-import { findProtected } from './protected-places.ts';
+import { findProtected, placeBounds } from './protected-places.ts';
 import type { ProtectedPlaces } from './protected-places.ts';
 import { runProcess } from './run-process.ts';
 
@@ -45,7 +45,7 @@ export async function setAsideNew(
     ...(blind.length === 0
       ? []
       : [`Folders that can no longer be listed, and may hold what is protected: ${list(blind)}`]),
-    ...(after.isCut
+    ...(after.isCut || !after.canHoldAll
       ? [
           'There are too many names or protected places here to look at them all; no command will run until some are removed',
         ]
@@ -58,7 +58,8 @@ async function lookAgain(
   workspace: Workspace,
   { before, launch, clock }: SetAsideOptions,
 ): Promise<ProtectedPlaces> {
-  let after = await findProtected(workspace);
+  const look = (): Promise<ProtectedPlaces> => findProtected(workspace, { maxNames: placeBounds.namesLeft });
+  let after = await look();
   for (let round = 0; round < maxRounds && newlyUnreadable(before, after).length > 0; round += 1) {
     const names = newlyUnreadable(before, after).slice(0, maxNamed);
     await runLines(
@@ -66,7 +67,7 @@ async function lookAgain(
       launch,
       clock,
     );
-    after = await findProtected(workspace);
+    after = await look();
   }
   return after;
 }

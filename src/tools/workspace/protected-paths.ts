@@ -6,25 +6,55 @@ import type { Workspace } from './workspace.ts';
 // prettier-ignore
 export const protectedPaths = [
   { why: 'git runs and trusts what is in it',
-    paths: ['.git', '.gitmodules', '.gitconfig', '.hg', '.svn'] },
+    paths: ['.git', '.gitmodules', '.gitconfig', '.lfsconfig', '.hg', '.hgrc', '.svn', '.jj'] },
+  { why: 'it is Rerail itself, which runs outside of the sandbox',
+    paths: ['node_modules/rerail', '.bin/rerail', '.bin/rerail.cmd', '.bin/rerail.ps1', '.bin/node', '.bin/node.exe',
+            '.bin/node.cmd', '.bin/node.ps1', '.node_modules', '.node_libraries'] },
   { why: 'it is the configuration of Rerail, which says what tools may do',
     paths: ['rerail.config.ts', 'rerail.config.mts', 'rerail.config.cts', 'rerail.config.js', 'rerail.config.mjs',
             'rerail.config.cjs', 'rerail.config.json', '.rerail'] },
+  { why: 'other agents and assistants obey it',
+    paths: ['agents.md', 'agents.override.md', 'agent.md', '.agents', 'claude.md', 'claude.local.md', '.claude', '.claude.json',
+            '.claude-plugin', 'gemini.md', '.gemini', '.codex', '.cursor', '.cursorrules', '.windsurf', '.windsurfrules',
+            '.continue', '.continuerules', '.continuerc.json', '.cline', '.clinerules', '.roo', '.roorules', '.roomodes', '.kiro',
+            '.junie', '.augment', '.augment-guidelines', '.amp', '.amazonq', '.opencode', 'opencode.json', 'opencode.jsonc',
+            '.goosehints', '.trae', '.qwen', 'qwen.md', '.crush', 'crush.json', '.crush.json', '.aider.conf.yml', '.aiderrules',
+            '.mcp.json', '.rules', '.github/copilot-instructions.md', '.github/instructions', '.github/prompts',
+            '.github/chatmodes', '.github/agents', '.github/skills', '.github/hooks'] },
   { why: 'it runs on a build server, with its rights',
     paths: ['.github/workflows', '.github/actions', '.gitea/workflows', '.forgejo/workflows', '.circleci',
-            '.gitlab-ci.yml', '.gitlab-ci.yaml', '.travis.yml', '.drone.yml', '.cirrus.yml', '.appveyor.yml',
-            'appveyor.yml', 'azure-pipelines.yml', 'bitbucket-pipelines.yml', 'jenkinsfile', '.buildkite',
-            '.woodpecker', '.woodpecker.yml', '.teamcity'] },
+            '.gitlab-ci.yml', '.gitlab-ci.yaml', '.travis.yml', '.drone.yml', '.drone.star', '.cirrus.yml', '.cirrus.star',
+            '.appveyor.yml', 'appveyor.yml', 'azure-pipelines.yml', 'azure-pipelines.yaml', '.azure-pipelines',
+            'bitbucket-pipelines.yml', 'jenkinsfile', '.buildkite', '.woodpecker', '.woodpecker.yml', '.woodpecker.yaml',
+            '.teamcity', '.semaphore', 'cloudbuild.yaml', 'cloudbuild.yml', 'buildspec.yml', '.tekton', '.builds', '.build.yml',
+            'codemagic.yaml', 'bitrise.yml'] },
   { why: 'git or a package manager runs it by itself',
-    paths: ['.husky', '.githooks', '.pre-commit-config.yaml', 'lefthook.yml', '.lefthook.yml', '.npmrc', '.yarnrc',
-            '.yarnrc.yml', '.pnpmfile.cjs', '.pypirc'] },
-  { why: 'a shell runs it when it starts',
+    paths: ['.husky', '.huskyrc', '.githooks', '.pre-commit-config.yaml', '.pre-commit-config.yml', 'lefthook.yml',
+            'lefthook.yaml', 'lefthook.toml', 'lefthook.json', 'lefthook-local.yml', '.lefthook.yml', '.lefthook-local.yml',
+            '.lefthook', '.overcommit.yml', '.npmrc', '.yarnrc', '.yarnrc.yml', '.yarn/releases', '.yarn/plugins', '.yarn/sdks',
+            '.yarn/cache', '.yarn/unplugged', '.pnp.cjs', '.pnp.js', '.pnp.loader.mjs', '.pnp.data.json', '.pnpmfile.cjs',
+            '.pnpmfile.mjs', 'pnpmfile.js', 'bunfig.toml', '.bunfig.toml', '.pypirc', 'pip.conf', '.pydistutils.cfg',
+            'sitecustomize.py', 'usercustomize.py', '.cargo/config.toml', '.cargo/config', 'rust-toolchain',
+            'rust-toolchain.toml', '.mvn', 'gradle/wrapper', '.bundle/config', '.gemrc', '.terraformrc'] },
+  { why: 'a shell, a debugger or an interpreter runs it when it starts',
     paths: ['.bashrc', '.bash_profile', '.bash_login', '.bash_logout', '.bash_aliases', '.profile', '.zshrc', '.zshenv',
-            '.zprofile', '.zlogin', '.zlogout', '.cshrc', '.tcshrc', '.kshrc', '.login', '.inputrc', '.envrc',
-            '.xprofile', '.xsession', '.pam_environment', '.config/fish'] },
+            '.zprofile', '.zlogin', '.zlogout', '.cshrc', '.tcshrc', '.kshrc', '.login', '.inputrc', '.envrc', '.autoenv.zsh',
+            '.mise.toml', 'mise.toml', '.mise', '.tool-versions', '.xprofile', '.xsession', '.pam_environment', '.config/fish',
+            '.config/git', '.config/mise', '.config/autostart', '.config/systemd', '.config/environment.d', '.config/nvim',
+            '.local/bin', '.gdbinit', '.lldbinit', '.pdbrc', '.irbrc', '.pryrc', '.rprofile', '.renviron', '.ghci',
+            '.ocamlinit', '.octaverc', '.psqlrc', '.sqliterc', '.tmux.conf', '.screenrc'] },
+  { why: 'an editor or a container tool obeys it when the folder is opened',
+    paths: ['.vscode', '.idea', '.fleet', '.zed', '.devcontainer', '.devcontainer.json', '.gitpod.yml', '.replit', '.exrc',
+            '.vimrc', '.nvimrc', '.nvim.lua', '.lvimrc', '.dir-locals.el', '.dir-locals-2.el'] },
   { why: 'other programs take rights or commands from it',
-    paths: ['.ssh', '.gnupg', '.netrc', '.curlrc', '.wgetrc', '.mcp.json', '.vscode', '.idea', '.devcontainer'] },
+    paths: ['.ssh', '.gnupg', '.netrc', '.curlrc', '.wgetrc', '.my.cnf', '.aws', '.kube', '.docker/config.json',
+            '.docker/cli-plugins'] },
 ] as const satisfies readonly { readonly why: string; readonly paths: readonly string[] }[];
+
+/** The second parts of the paths of two parts that begin with a name: what in a folder of this name is protected. */
+export function protectedWithin(name: string): readonly string[] {
+  return withinFolder.get(fold(name)) ?? [];
+}
 
 /** Why a path may not be changed; nothing where it may. Holds for what lies in it too, and whether it is there or not. */
 export function whyProtected(workspace: Workspace, path: string): string | undefined {
@@ -39,11 +69,15 @@ export function whyProtected(workspace: Workspace, path: string): string | undef
   return pattern === undefined ? undefined : `this workspace protects ${showPath(pattern)}`;
 }
 
-/** Throws where a path may not be changed. */
+/** Throws where a path may not be changed, by its name. */
 export function refuseProtected(workspace: Workspace, path: string): void {
   const why = whyProtected(workspace, path);
-  if (why === undefined) return;
-  throw workspaceError(
+  if (why !== undefined) throw protectedError(path, why);
+}
+
+/** Says that a path may not be changed, and what can be done. */
+export function protectedError(path: string, why: string): Error {
+  return workspaceError(
     'PATH_OUTSIDE_WORKSPACE',
     `Cannot change ${showPath(path)}: it is protected, because ${why}`,
     {
@@ -56,11 +90,17 @@ const byName: ReadonlyMap<string, string> = new Map(
   protectedPaths.flatMap(({ why, paths }) => paths.map((path) => [path, why] as const)),
 );
 
+const withinFolder = new Map<string, readonly string[]>();
+for (const path of byName.keys()) {
+  const [folder = '', name] = path.split('/');
+  if (name !== undefined) withinFolder.set(folder, [...(withinFolder.get(folder) ?? []), name]);
+}
+
 /**
  * A name as the most forgiving file system reads it: letter case, composed and wide forms, characters that are drawn as nothing,
  * and dots and blanks at the end do not count there.
  */
-function fold(part: string): string {
+export function fold(part: string): string {
   return part
     .normalize('NFKD')
     .replaceAll(/[\p{Default_Ignorable_Code_Point}\p{Mn}]/gu, '')

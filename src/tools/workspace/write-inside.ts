@@ -12,6 +12,7 @@ import { inTurn } from './in-turn.ts';
 import { hashBytes, rememberChange } from './memory.ts';
 import { pathName } from './path-name.ts';
 import { refuseProtected } from './protected-paths.ts';
+import { refuseProtectedObject } from './protected-objects.ts';
 import { errnoOf, fromSystem, showPath, workspaceError } from './workspace-error.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -58,6 +59,7 @@ export async function withTarget<Result>(
     const name = path.posix.basename(named);
     const place = joined(folder.path, name);
     refuseProtected(workspace, place);
+    await refuseProtectedObject(workspace, place);
     // A file may be asked for by several names, and what was read must still be there when it is replaced.
     return await inTurn(`${workspace.root}/${place}`.toLowerCase(), async () => {
       signal.throwIfAborted();
