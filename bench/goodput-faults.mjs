@@ -5,7 +5,7 @@ import { seededRandom } from '../dist/testing/index.js';
 
 /**
  * All that the chaos server draws by itself, and more. Left out, for no retry helps: a wrong key, no credit, no such model, a
- * prompt that is too long or blocked, a refusal, a redirect, a packing that nobody can read. Left out as well: events that come
+ * prompt that is blocked, a refusal, a redirect, a packing that nobody can read. Left out as well: events that come
  * twice or in the wrong order, which nobody can notice in this protocol.
  *
  * @type {readonly FaultEntry[]}
@@ -15,6 +15,8 @@ const faults = [
   'overloaded',
   'server-error',
   'model-loading',
+  // It passes when the conversation is shorter, and what was done before must not be done again.
+  'context-length',
   'gateway',
   { name: 'gateway', status: 503 },
   { name: 'gateway', status: 504 },

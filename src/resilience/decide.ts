@@ -120,8 +120,8 @@ function decideRetry(attempt: FailedAttempt, policy: RetryPolicy): RetryVerdict 
       failure.retryAfterMs,
     );
   }
-  const maxAttempts = maxAttemptsOf(attempt, policy);
-  if (attempts >= maxAttempts) return no(usedUpText(maxAttempts), failure.retryAfterMs);
+  const usedUp = usedUpBy(attempt, policy);
+  if (usedUp !== undefined) return no(usedUpText(usedUp), failure.retryAfterMs);
   if (delayMs >= leftMs) return no(`a wait of ${waitText} would pass the deadline`, failure.retryAfterMs);
   // Where another model could answer, half of the time is left for it.
   if (attempt.hasNextModel && delayMs > leftMs / 2)
@@ -133,12 +133,16 @@ function decideRetry(attempt: FailedAttempt, policy: RetryPolicy): RetryVerdict 
   return { type: 'retry', delayMs, reason: `${why}, then attempt ${attempts + 1}` };
 }
 
-/** Who answers now and then is worth more attempts, as long as they cost no time. */
-function maxAttemptsOf({ failure, isAnswering = false }: FailedAttempt, policy: RetryPolicy): number {
-  const { maxAttempts, maxQuickAttempts = maxAttempts } = policy;
-  return isAnswering && recoveryRoutes[failure.code].isQuick === true
-    ? Math.max(maxAttempts, maxQuickAttempts)
-    : maxAttempts;
+/** The bound that is reached, if one is. Quick accidents at a model that answers now and then are counted apart: they cost no time. */
+function usedUpBy(
+  { failure, attempts, samePaceBefore = attempts - 1, isAnswering = false }: FailedAttempt,
+  { maxAttempts, maxQuickAttempts = maxAttempts }: RetryPolicy,
+): number | undefined {
+  if (!isAnswering) return attempts >= maxAttempts ? maxAttempts : undefined;
+  const isQuick = recoveryRoutes[failure.code].isQuick === true;
+  if (!isQuick && samePaceBefore + 1 >= maxAttempts) return maxAttempts;
+  const most = Math.max(maxAttempts, maxQuickAttempts);
+  return attempts >= most ? most : undefined;
 }
 
 /** Whoever has not said a word for so long has used up a timer, if not one of ours. */

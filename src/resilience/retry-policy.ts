@@ -7,8 +7,8 @@ export interface RetryPolicy {
   /** Tries at one model, the first one counted. `Infinity`: as many as the deadline allows. */
   readonly maxAttempts: number;
   /**
-   * The same where the failures are quick accidents (a reset, a cut stream, a 5xx) and the model has answered lately. `maxAttempts` where
-   * that is given and this is not.
+   * The same with quick accidents (a reset, a cut stream, a 5xx) at a model that has answered lately, which `maxAttempts` then does not
+   * count. `maxAttempts` where that is given and this is not.
    */
   readonly maxQuickAttempts?: number;
   /** The first wait of our own after a rate limit or an overload; each further one is twice as long. */
