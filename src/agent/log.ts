@@ -147,6 +147,11 @@ export const logRules = {
     message: 'History repaired',
     fields: ({ repairs }) => ({ repairs: repairs.length }),
   },
+  'events-dropped': {
+    level: 'warn',
+    message: 'Events that nobody read were dropped',
+    fields: ({ count, characters }) => ({ count, characters }),
+  },
   'agent-changed': {
     level: 'warn',
     message: 'Taken up with other code than it was begun with',

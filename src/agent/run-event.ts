@@ -125,6 +125,11 @@ export type RunEvent<Output = unknown> =
     }
   /** The store failed, and the run goes on without it. */
   | { readonly type: 'storage-failed'; readonly failure: Failure }
+  /**
+   * Only in a stream that is not read, or too slowly: so many of the oldest events were dropped, with so many characters of the text of
+   * earlier turns. The text of the latest turn is whole.
+   */
+  | { readonly type: 'events-dropped'; readonly count: number; readonly characters: number }
   /** Everything is on record again. */
   | { readonly type: 'storage-restored' }
   /** The conversation was made shorter. What was there before stays in the journal. */

@@ -12,6 +12,8 @@ export type {
   RunStatus,
   Signalled,
   SignalMessage,
+  Started,
+  StartOptions,
 } from '../runtime/durable.ts';
 export {
   cancelledError,

@@ -1,6 +1,5 @@
 import { messagesOf } from '../agent/history.ts';
 import type { RunOutcome } from '../agent/run-outcome.ts';
-import { defined } from '../base/defined.ts';
 import type { Json } from '../base/json.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
@@ -12,42 +11,28 @@ import type { AgentSeams } from './agent-options.ts';
 import type { AgentParts } from './agent-parts.ts';
 import { awaitSetup } from './await-setup.ts';
 import { tellWhenKept } from './background.ts';
-import { childPlace, takePlace } from './child-place.ts';
+import { beginRun } from './begin-run.ts';
 import { drive } from './drive.ts';
 import type { DriveInput } from './drive.ts';
 import type { FailedHook } from './hook-notes.ts';
 import type { RunSnapshot } from './journal.ts';
-import {
-  bareFailure,
-  driverVersion,
-  endRun,
-  forgetRun,
-  joinRun,
-  letGoOutcome,
-  refusedOutcome,
-  obeySignal,
-  unknownRun,
-} from './held-runs.ts';
-import type { HeldRuns, Joining } from './held-runs.ts';
+import { bareFailure, driverVersion, endRun, forgetRun, letGoOutcome, unknownRun } from './held-runs.ts';
+import type { HeldRuns } from './held-runs.ts';
 import { createAgentKeeper } from './agent-keeper.ts';
-import { createLiveRun, publish } from './live-run.ts';
+import { publish } from './live-run.ts';
 import type { LiveRun } from './live-run.ts';
 import { createMemoryEngine } from './memory-engine.ts';
 import { noteOutcome } from './note-outcome.ts';
 import { cancelRun } from './cancel-run.ts';
 import { promised } from './promised.ts';
-import { beginAgain, loadRun, resumeRun } from './resume-run.ts';
-import { startRun } from './start-run.ts';
-import { checkRunOptions, readInput, readMessage } from './run-input.ts';
+import { resumeRun } from './resume-run.ts';
+import { readMessage } from './run-input.ts';
 import type { ResumeOptions, RunInput, RunOptions, TakeOverOptions } from './run-input.ts';
-import { existsError } from './run-keeper.ts';
 import { sendSignal } from './send-signal.ts';
-import { createEventQueue } from './run-stream.ts';
+import { createEventQueue, streamOf } from './run-stream.ts';
 import type { RunStream } from './run-stream.ts';
-import { startInSession } from './run-session.ts';
 import { spilledHashes } from './spill-result.ts';
 import { journalOfRun, takeOverRun } from './take-over.ts';
-import { watchRun } from './run-watchers.ts';
 
 /** What can be done with the runs of one agent. */
 export interface AgentRuns {
@@ -121,10 +106,11 @@ function facesOf(held: HeldRuns): AgentRuns {
     name: parts.name,
     parts,
     knows: (runId) => runs.has(runId) || (keeper !== undefined && isOnRecord(keeper.store, runId)),
-    run: promised(
-      (input: RunInput, options: RunOptions = {}) => begin(held, input, { options }).outcome.promise,
-    ),
-    stream: (input, options = {}) => streamRun(held, input, options),
+    run: promised((input: RunInput, options: RunOptions = {}) => beginRun(held, input, { options }).outcome),
+    stream: (input, options = {}) => {
+      const queue = createEventQueue();
+      return streamOf(queue, beginRun(held, input, { options, watcher: queue.watcher }));
+    },
     resume: (runId, options = {}) => resumeRun(held, runId, options),
     cancel: (runId, reason = 'cancelled by the caller') => cancel(runId, reason),
     inject: (runId, message) => inject(held, runId, message),
@@ -159,73 +145,6 @@ function canRead(live: LiveRun | undefined, hash: string): boolean {
 function lostFailure(runId: string): Failure {
   const message = `The run "${runId}" ended without an outcome`;
   return createFailure('INTERNAL', { origin: 'agent', message });
-}
-
-/** Starts a run, or finds the one of that name. */
-function begin(held: HeldRuns, input: RunInput, joining: Joining): LiveRun {
-  const { options, watcher } = joining;
-  // Of a run below another one they are ours.
-  if (options[childPlace] === undefined) checkRunOptions(options, 'run');
-  const { parts, runs } = held;
-  const runId = options.runId ?? parts.newId();
-  const known = runs.get(runId);
-  if (known !== undefined) {
-    if (known.ended === undefined || known.unbegun === undefined) joinRun(held, known, joining);
-    else beginOnceMore(held, known, joining);
-    return known;
-  }
-  const live = createLiveRun(runId, parts.config.limits.maxConcurrentTools);
-  takePlace(live, options);
-  runs.set(runId, live);
-  watchRun(parts, live, options.onEvent);
-  if (watcher !== undefined) live.watchers.add(watcher);
-  // The engine begins at once, and can cancel only what has begun: a wish from before must be known to the driver itself.
-  live.isCancelled = options.signal?.aborted === true;
-  const start = readInput(parts, input);
-  const { sessionId } = options;
-  // Where the session cannot be read, the run can be begun again.
-  if (sessionId !== undefined && held.keeper !== undefined) live.unbegun = start;
-  const starting =
-    sessionId === undefined || start.refused !== undefined
-      ? startRun(held, live, start)
-      : startInSession(held, live, { start, sessionId, signal: options.signal }).then((whole) =>
-          startRun(held, live, whole),
-        );
-  void starting.catch((error: unknown) => failStart(held, live, error));
-  if (!live.isCancelled) obeySignal(held, live, options.signal);
-  return live;
-}
-
-/** It could not be written down that it begins: whoever asks for the run again has it tried again. */
-function beginOnceMore(held: HeldRuns, live: LiveRun, { options, watcher }: Joining): void {
-  const { signal, onEvent } = options;
-  const beginning = beginAgain(held, live, defined({ signal, onEvent }));
-  if (watcher !== undefined) live.watchers.add(watcher);
-  const { outcome } = live;
-  void beginning.then(outcome.resolve, (error: unknown) => failStart(held, live, error));
-}
-
-/** The run could not begin: that is an outcome too. */
-async function failStart(held: HeldRuns, live: LiveRun, error: unknown): Promise<void> {
-  if (error === existsError) {
-    live.unbegun = undefined;
-    // A second run of that name is the first one.
-    return loadRun(held, live).catch((reason: unknown) => failStart(held, live, reason));
-  }
-  if (!RerailError.isInstance(error) || error.failure.origin !== 'storage') live.unbegun = undefined;
-  endRun(held, live, refusedOutcome(held, live, error));
-}
-
-function streamRun(held: HeldRuns, input: RunInput, options: RunOptions): RunStream {
-  const queue = createEventQueue();
-  const live = begin(held, input, { options, watcher: queue.watcher });
-  const { runId } = live;
-  return {
-    runId,
-    outcome: live.outcome.promise,
-    [Symbol.asyncIterator]: () =>
-      queue.iterate(() => void held.cancel(runId, 'nobody reads its events any more')),
-  };
 }
 
 /** The run is no longer carried here. */

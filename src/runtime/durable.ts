@@ -87,11 +87,11 @@ export type Signalled =
 
 /** The five verbs of whoever hosts runs. */
 export interface Engine {
-  /** Idempotent by run id. A run that has ended begins its next generation with this input. */
-  readonly start: (
-    input: Json,
-    options: { readonly runId: string; readonly version: string },
-  ) => Promise<void>;
+  /**
+   * Begins a run, or its next generation. Idempotent by run id and generation: a generation that has begun, or has ended, is never
+   * begun again, whatever the input is, however many callers ask at the same time and from whichever process.
+   */
+  readonly start: (input: Json, options: StartOptions) => Promise<Started>;
   /** Delivered once per `id`, also while nobody waits. */
   readonly signal: (runId: string, name: string, message: SignalMessage) => Promise<void>;
   readonly cancel: (runId: string, reason: string) => Promise<void>;
@@ -104,6 +104,17 @@ export interface Engine {
   readonly close: () => Promise<void>;
 }
 
+export interface StartOptions {
+  readonly runId: string;
+  /** Of the program. */
+  readonly version: string;
+  /** The generation that has ended, by its status: the one after it begins. 0, the default, begins a run that is unknown. */
+  readonly after?: number;
+}
+
+/** Whether this very call began it. Where an engine cannot tell, it says `begun`. */
+export type Started = 'begun' | 'known';
+
 export interface SignalMessage {
   readonly id: string;
   readonly payload: Json;
@@ -114,7 +125,8 @@ export type RunStatus =
   | { readonly type: 'running'; readonly announced?: Json }
   /** At a `waitFor`. */
   | { readonly type: 'waiting'; readonly signal: string; readonly announced?: Json }
-  | { readonly type: 'ended'; readonly result: Json }
+  /** By its number the generation that follows is begun: see `StartOptions`. */
+  | { readonly type: 'ended'; readonly result: Json; readonly generation: number }
   /** The program itself is broken: a defect, or it no longer fits its journal. */
   | { readonly type: 'broken'; readonly failure: Failure };
 

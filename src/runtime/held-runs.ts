@@ -9,13 +9,16 @@ import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import type { AgentParts } from './agent-parts.ts';
+import { childPlace } from './child-place.ts';
 import { viewOf } from './conduct-effect.ts';
-import { createDeferred } from './live-run.ts';
+import { untilLeft } from './leave-run.ts';
+import { createDeferred, joinWatchers } from './live-run.ts';
 import type { LiveRun, Watcher } from './live-run.ts';
 import type { MemoryEngine } from './memory-engine.ts';
 import type { RunOptions } from './run-input.ts';
 import type { RunKeeper } from './run-keeper.ts';
-import { createListener } from './run-watchers.ts';
+import { createLateListener } from './run-watchers.ts';
+import { createSoFar } from './so-far.ts';
 
 /** The runs of one agent in this process. */
 export interface HeldRuns {
@@ -54,9 +57,11 @@ export function endRun(held: HeldRuns, live: LiveRun, given: RunOutcome): void {
     live.state = undefined;
     forgetBelow(live);
   }
-  // Where runs outlive the process, they need not be kept here.
-  if (held.keeper !== undefined && live.unbegun === undefined) held.runs.delete(live.runId);
-  else if (outcome.type !== 'suspended') remember(held, live.runId);
+  // Where runs outlive the process, they need not be kept here: their record is what counts, also for the engine.
+  if (held.keeper !== undefined && live.unbegun === undefined) {
+    held.runs.delete(live.runId);
+    if (outcome.type !== 'suspended') held.engine.letGo(live.runId);
+  } else if (outcome.type !== 'suspended') remember(held, live.runId);
   live.outcome.resolve(outcome);
   // Whoever hears it may resume the run at once, and then it has other watchers.
   const watchers = [...live.watchers];
@@ -123,18 +128,44 @@ export function reopen(live: LiveRun): void {
   live.ended = undefined;
   live.ending = undefined;
   live.outcome = createDeferred();
+  live.joined = new Set();
+  live.soFar = createSoFar();
 }
 
-/** Whoever joins a run hears what is still to come of it, and may stop it; of one that has ended he hears the end. */
-export function joinRun(held: HeldRuns, live: LiveRun, { options, watcher }: Joining): void {
+/** A caller's side of a run. */
+export interface Begun {
+  readonly runId: string;
+  readonly outcome: Promise<RunOutcome>;
+  /** The caller reads no more. */
+  readonly leave: () => void;
+}
+
+/**
+ * A caller of a run that another one began: it is told what is known so far and what is still to come, and waits for the same
+ * outcome. It may leave, by its signal or by reading no more, and the run goes on.
+ */
+export function joinRun(held: HeldRuns, live: LiveRun, { options, watcher }: Joining): Begun {
   const { onEvent, signal } = options;
-  const listener = onEvent === undefined ? undefined : createListener(live, onEvent);
-  for (const joined of [watcher, listener]) {
-    if (joined === undefined) continue;
-    if (live.ended !== undefined) joined.hear({ type: 'run-finished', outcome: live.ended });
-    else live.watchers.add(joined);
+  const { runId, watchers, joined, ended } = live;
+  const { promise } = live.outcome;
+  const own = [watcher, onEvent === undefined ? undefined : createLateListener(live, onEvent)];
+  for (const each of own) {
+    if (each === undefined) continue;
+    if (ended !== undefined) each.hear({ type: 'run-finished', outcome: ended });
+    else joinWatchers(live, each);
   }
-  if (live.ended === undefined) obeySignal(held, live, signal);
+  const leave = (): void => {
+    joined.delete(leave);
+    for (const each of own) if (each !== undefined) watchers.delete(each);
+  };
+  if (ended !== undefined) return { runId, outcome: promise, leave };
+  // A run below another one belongs to that one, whose wish to stop is its own.
+  if (options[childPlace] !== undefined) {
+    obeySignal(held, live, signal);
+    return { runId, outcome: promise, leave };
+  }
+  joined.add(leave);
+  return { runId, outcome: untilLeft(promise, { runId, signal, onLeft: leave }), leave };
 }
 
 export interface Joining {

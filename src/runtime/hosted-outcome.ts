@@ -10,6 +10,8 @@ import type { LiveRun } from './live-run.ts';
 interface Awaiting {
   readonly engine: Engine;
   readonly afterSeq: number;
+  /** The caller no longer waits. */
+  readonly signal: AbortSignal;
 }
 
 const firstPauseMs = 5;
@@ -21,8 +23,8 @@ const maxSilentMs = 60_000;
 export async function awaitOutcome(
   { parts }: HostedRuns,
   { runId }: LiveRun,
-  { engine, afterSeq }: Awaiting,
-): Promise<RunOutcome> {
+  { engine, afterSeq, signal }: Awaiting,
+): Promise<RunOutcome | 'left'> {
   const { clock } = parts;
   let heardMs = clock.monotonicMs();
   // Ends with the run, or when the engine is silent for too long.
@@ -36,7 +38,7 @@ export async function awaitOutcome(
       const outcome = outcomeIn(status, runId, afterSeq);
       if (outcome !== undefined) return outcome;
     }
-    await wait(pauseMs, { clock });
+    if ((await wait(pauseMs, { clock, signal })) === 'aborted') return 'left';
   }
 }
 

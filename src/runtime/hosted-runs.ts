@@ -1,5 +1,5 @@
 import type { RunOutcome } from '../agent/run-outcome.ts';
-import { onAbort } from '../base/abort.ts';
+import { createAborter, onAbort } from '../base/abort.ts';
 import { isRecord } from '../base/json.ts';
 import type { Json } from '../base/json.ts';
 import { lazyPromise } from '../base/lazy.ts';
@@ -14,21 +14,24 @@ import { tellBackground } from './background.ts';
 import type { CreateEngine, Effect, Engine } from './durable.ts';
 import { sendAnswer } from './hosted-answer.ts';
 import type { Announced } from './hosted-answer.ts';
+import { callHosted } from './hosted-callers.ts';
+import type { CallerOptions, HostedCaller } from './hosted-callers.ts';
 import { awaitOutcome, seqOf } from './hosted-outcome.ts';
 import { hostedFactsOf } from './agent-facts.ts';
 import { createHostedProgram } from './hosted-program.ts';
 import { hostedEnd } from './hosted-result.ts';
 import type { HostedResult } from './hosted-result.ts';
 import { driverVersion } from './held-runs.ts';
+import type { Begun } from './held-runs.ts';
 import type { RunSnapshot } from './journal.ts';
-import { createLiveRun, publish } from './live-run.ts';
-import type { LiveRun, Watcher } from './live-run.ts';
+import { leftError } from './leave-run.ts';
+import { publish } from './live-run.ts';
+import type { LiveRun } from './live-run.ts';
 import type { MovedRun } from './moved-run.ts';
 import { checkRunOptions, readAnswer, readInput, readMessage } from './run-input.ts';
-import type { ResumeOptions, RunInput, RunOptions, TakeOverOptions } from './run-input.ts';
-import { createEventQueue } from './run-stream.ts';
+import type { ResumeOptions, RunInput, TakeOverOptions } from './run-input.ts';
+import { createEventQueue, streamOf } from './run-stream.ts';
 import { checkRecord, refused } from './take-over.ts';
-import { createListener } from './run-watchers.ts';
 
 /** The runs of an agent that an engine outside carries: here, or in another process that has made the same agent. */
 export interface HostedRuns {
@@ -40,6 +43,8 @@ export interface HostedRuns {
   readonly runs: Map<string, LiveRun>;
   /** Those that it carries: the engine has handed them to this process. */
   readonly carried: Set<string>;
+  /** How many callers of this process wait for each. */
+  readonly callers: Map<string, number>;
 }
 
 /** Holds the runs of an agent with an engine. The engine is made when it is first needed, or by `serve`. */
@@ -59,6 +64,7 @@ export function createHostedRuns(
     parts,
     runs,
     carried: new Set(),
+    callers: new Map(),
     isOpen: false,
     engine: lazyPromise(async () => {
       held.isOpen = true;
@@ -103,9 +109,7 @@ function facesOf(held: HostedRuns): AgentRuns {
     run: (input, options = {}) => begin(held, input, { options }).outcome,
     stream: (input, options = {}) => {
       const queue = createEventQueue();
-      const { runId, outcome } = begin(held, input, { options, watcher: queue.watcher });
-      const abandon = (): void => void cancel(held, runId, 'nobody reads its events any more');
-      return { runId, outcome, [Symbol.asyncIterator]: () => queue.iterate(abandon) };
+      return streamOf(queue, begin(held, input, { options, watcher: queue.watcher }));
     },
     resume: (runId, options = {}) => resume(held, runId, options),
     cancel: (runId, reason = 'cancelled by the caller') => cancel(held, runId, reason),
@@ -132,17 +136,7 @@ function facesOf(held: HostedRuns): AgentRuns {
   };
 }
 
-interface Begun {
-  readonly runId: string;
-  readonly outcome: Promise<RunOutcome>;
-}
-
-interface Wishes {
-  readonly options: RunOptions;
-  readonly watcher?: Watcher;
-}
-
-function begin(held: HostedRuns, input: RunInput, { options, watcher }: Wishes): Begun {
+function begin(held: HostedRuns, input: RunInput, { options, watcher }: CallerOptions): Begun {
   checkRunOptions(options, 'run');
   const { parts } = held;
   if (options.sessionId !== undefined)
@@ -150,48 +144,34 @@ function begin(held: HostedRuns, input: RunInput, { options, watcher }: Wishes):
       'A session needs a store: an agent with an engine has none. Hand the conversation in as messages',
     );
   const runId = options.runId ?? parts.newId();
-  const listening = listen(held, runId, { options, ...(watcher === undefined ? {} : { watcher }) });
+  const caller = callHosted(held, runId, { options, ...(watcher === undefined ? {} : { watcher }) });
   const start = readInput(parts, input);
   const isCancelled = options.signal?.aborted === true ? { isCancelled: true as const } : {};
   const whole = { ...start, config: parts.config, ...isCancelled };
   const starting = held.engine().then(async (engine) => {
-    await engine.start(whole as unknown as Json, { runId, version: driverVersion }); // Messages are JSON.
-    return engine;
+    // A name is a run: of one that the engine knows nothing is begun, and it is waited for, or its outcome is given.
+    const started = await engine.start(whole as unknown as Json, { runId, version: driverVersion }); // Messages are JSON.
+    return { engine, isOurs: started === 'begun' };
   });
   const { messages } = start;
-  return { runId, outcome: follow(held, listening, { starting, options, afterSeq: -1, messages }) };
+  const outcome = follow(held, caller, { starting, options, afterSeq: -1, messages });
+  return { runId, outcome, leave: () => void leave(held, caller, starting) };
 }
 
-/** Somebody who waits for a run, and hears of it as far as this process carries it. */
-interface Listening {
-  readonly live: LiveRun;
-  readonly watchers: readonly Watcher[];
-  /** The end is told by the run itself where it is carried here. */
-  readonly hasHeardEnd: () => boolean;
+/** To break off the stream that began a run is to cancel it, unless another caller of this process waits for it meanwhile. */
+async function leave(held: HostedRuns, caller: HostedCaller, starting: Starting): Promise<void> {
+  caller.stop();
+  // What could not be begun is told by the outcome.
+  const { isOurs } = await starting.catch(() => ({ isOurs: false }));
+  if (isOurs && !held.callers.has(caller.live.runId))
+    await cancel(held, caller.live.runId, 'nobody reads its events any more').catch(() => undefined);
 }
 
-function listen(held: HostedRuns, runId: string, { options, watcher }: Wishes): Listening {
-  const { parts, runs } = held;
-  const live = runs.get(runId) ?? createLiveRun(runId, parts.config.limits.maxConcurrentTools);
-  runs.set(runId, live);
-  let heardEnd = false;
-  const given = [
-    ...(watcher === undefined ? [] : [watcher]),
-    ...(options.onEvent === undefined ? [] : [createListener(live, options.onEvent)]),
-  ];
-  const watchers = given.map(({ hear, wantsDeltas }): Watcher => ({
-    wantsDeltas,
-    hear: (event) => {
-      if (event.type === 'run-finished') heardEnd = true;
-      hear(event);
-    },
-  }));
-  for (const each of watchers) live.watchers.add(each);
-  return { live, watchers, hasHeardEnd: () => heardEnd };
-}
+/** An engine that has taken what it was given, and whether this caller set the run going: then its signal is the run's. */
+type Starting = Promise<{ readonly engine: Engine; readonly isOurs: boolean }>;
 
 interface Following {
-  readonly starting: Promise<Engine>;
+  readonly starting: Starting;
   readonly options: ResumeOptions;
   /** What was announced up to here is known already. */
   readonly afterSeq: number;
@@ -199,21 +179,26 @@ interface Following {
   readonly messages?: readonly Message[];
 }
 
-/** Waits for the next outcome, wherever the run is carried. */
-async function follow(held: HostedRuns, listening: Listening, following: Following): Promise<RunOutcome> {
-  const { live, watchers, hasHeardEnd } = listening;
+/** Waits for the next outcome, wherever the run is carried. Rejects only where a caller leaves that did not set the run going. */
+async function follow(held: HostedRuns, caller: HostedCaller, following: Following): Promise<RunOutcome> {
+  const { live } = caller;
   const { starting, options, afterSeq, messages = [] } = following;
   const { runId } = live;
-  const { signal } = options;
-  const obey = (): void => void cancel(held, runId, 'the signal of the caller').catch(() => undefined);
-  const stopListening = signal === undefined ? undefined : onAbort(signal, obey);
+  const left = createAborter();
+  const obey = async (): Promise<void> => {
+    // Of what could not be begun there is nothing to end.
+    const { isOurs } = await starting.catch(() => ({ isOurs: true }));
+    if (!isOurs) return left.abort();
+    return cancel(held, runId, 'the signal of the caller').catch(() => undefined);
+  };
+  const stopListening = onAbort(options.signal, () => void obey());
   const outcome = await starting
-    .then((engine) => awaitOutcome(held, live, { engine, afterSeq }))
+    .then(({ engine }) => awaitOutcome(held, live, { engine, afterSeq, signal: left.signal() }))
     .catch((error: unknown) => hostedEnd(held, live, { error, messages }));
-  stopListening?.();
-  if (!hasHeardEnd()) for (const { hear } of watchers) hear({ type: 'run-finished', outcome });
-  for (const each of watchers) live.watchers.delete(each);
-  if (!held.carried.has(runId) && live.watchers.size === 0) held.runs.delete(runId);
+  stopListening();
+  if (outcome !== 'left') caller.tellEnd(outcome);
+  caller.stop();
+  if (outcome === 'left') throw leftError(runId, options.signal?.reason);
   return outcome;
 }
 
@@ -228,18 +213,20 @@ async function resume(held: HostedRuns, runId: string, options: ResumeOptions): 
     const { outcome, state } = status.result as unknown as HostedResult; // What the program returns.
     const provenance = state?.provenance;
     if (state === undefined) return outcome;
-    const listening = listen(held, runId, { options });
+    const caller = callHosted(held, runId, { options });
     const input = { type: 'resume', state, ...payload, ...(provenance === undefined ? {} : { provenance }) };
+    const after = status.generation;
     const starting = engine
-      .start(input as unknown as Json, { runId, version: driverVersion }) // The state is JSON.
-      .then(() => engine);
-    return follow(held, listening, { starting, options, afterSeq: -1 });
+      .start(input as unknown as Json, { runId, version: driverVersion, after }) // The state is JSON.
+      .then((started) => ({ engine, isOurs: started === 'begun' }));
+    return follow(held, caller, { starting, options, afterSeq: -1 });
   }
-  const listening = listen(held, runId, { options });
+  const caller = callHosted(held, runId, { options });
   const announced =
     'announced' in status ? (status.announced as unknown as Announced | undefined) : undefined; // As above.
-  const starting = sendAnswer(engine, { runId, payload, announced }).then(() => engine);
-  return follow(held, listening, { starting, options, afterSeq: seqOf(announced) });
+  const isOurs = announced !== undefined; // One that is under way is only joined.
+  const starting = sendAnswer(engine, { runId, payload, announced }).then(() => ({ engine, isOurs }));
+  return follow(held, caller, { starting, options, afterSeq: seqOf(announced) });
 }
 
 /** Goes on with a run of another backend: its record is a part of what it begins with here. */
@@ -250,13 +237,15 @@ async function takeOver(held: HostedRuns, given: RunSnapshot, options: TakeOverO
   if (isRecord(record.input) && record.input['session'] !== undefined)
     throw refused(record, 'it belongs to a session, and an agent with an engine has none', bySession);
   const moved: MovedRun = { type: 'moved', record, movedAtMs: held.parts.clock.wallMs() };
-  const listening = listen(held, runId, { options });
+  const caller = callHosted(held, runId, { options });
   const starting = held.engine().then(async (engine) => {
-    await engine.start(moved as unknown as Json, { runId, version }); // A record is JSON.
-    for (const { name, id, payload } of signals) await engine.signal(runId, name, { id, payload });
-    return engine;
+    const started = await engine.start(moved as unknown as Json, { runId, version }); // A record is JSON.
+    const isOver = started === 'known' && (await engine.status(runId)).type === 'ended';
+    for (const { name, id, payload } of isOver ? [] : signals)
+      await engine.signal(runId, name, { id, payload });
+    return { engine, isOurs: started === 'begun' };
   });
-  return follow(held, listening, { starting, options, afterSeq: -1 });
+  return follow(held, caller, { starting, options, afterSeq: -1 });
 }
 
 const bySession = 'Let it end where it is, and begin a new run here with its messages.';

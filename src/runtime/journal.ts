@@ -1,6 +1,7 @@
 import type { Provenance } from '../agent/provenance.ts';
 import type { Json } from '../base/json.ts';
-import type { Outcome, RunStatus, Signalled, SignalMessage } from './durable.ts';
+import type { Failure } from '../errors/failure.ts';
+import type { Outcome, Signalled, SignalMessage } from './durable.ts';
 
 /**
  * What a run remembers of one verb, at its position. All JSON.
@@ -63,7 +64,8 @@ export interface RunSnapshot {
 }
 
 /** How a run ended. */
-export type RunEnd = Extract<RunStatus, { readonly type: 'ended' | 'broken' }>;
+export type RunEnd =
+  { readonly type: 'ended'; readonly result: Json } | { readonly type: 'broken'; readonly failure: Failure };
 
 /** The ids of the signals that an entry has used up. */
 export function signalsTakenBy(entry: JournalEntry): readonly string[] {

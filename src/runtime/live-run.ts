@@ -11,6 +11,8 @@ import type { Family } from './family.ts';
 import type { ModelTurn, RequestChanges } from './model-turn.ts';
 import type { ResourceLocks } from './resource-locks.ts';
 import type { Slots } from './slots.ts';
+import { createSoFar, eventsSoFar, noteEvent } from './so-far.ts';
+import type { SoFar } from './so-far.ts';
 
 /** A run in this process: its latest state, and who watches it. It changes in place; the journal is what counts. */
 export interface LiveRun {
@@ -64,6 +66,10 @@ export interface LiveRun {
   /** Something that led to it is not on record yet. */
   isEndUncertain: boolean;
   outcome: Deferred<RunOutcome>;
+  /** Callers that wait for an outcome of a run that another one began. */
+  joined: Set<() => void>;
+  /** What a subscriber is told that comes late. */
+  soFar: SoFar;
   /** The latest outcome, once there is one. */
   ended: RunOutcome | undefined;
 }
@@ -109,6 +115,8 @@ export function createLiveRun(runId: string, maxConcurrentTools: number): LiveRu
     ending: undefined,
     isEndUncertain: false,
     outcome: createDeferred(),
+    joined: new Set(),
+    soFar: createSoFar(),
     ended: undefined,
   };
 }
@@ -131,13 +139,14 @@ export function createDeferred<Value>(): Deferred<Value> {
 /** Tells all who watch. What they make of it is theirs: `hear` never throws. */
 export function publish(live: LiveRun, event: RunEvent): void {
   if (live.isQuiet) return;
+  noteEvent(live.soFar, event);
   const isPiece =
     event.type === 'text-delta' || event.type === 'text-retracted' || event.type === 'reasoning-delta';
   for (const watcher of live.watchers) if (!isPiece || watcher.wantsDeltas) watcher.hear(event);
 }
 
-/** Whether anybody wants the text while it comes. */
-export function wantsDeltas({ watchers }: LiveRun): boolean {
-  for (const watcher of watchers) if (watcher.wantsDeltas) return true;
-  return false;
+/** A watcher that comes late begins with what is known so far. */
+export function joinWatchers({ watchers, soFar }: LiveRun, watcher: Watcher): void {
+  for (const event of eventsSoFar(soFar)) watcher.hear(event);
+  watchers.add(watcher);
 }

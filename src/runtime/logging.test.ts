@@ -55,6 +55,7 @@ const events: { readonly [Type in RunEvent['type']]: Extract<RunEvent, { readonl
   'tool-withdrawn': { type: 'tool-withdrawn', turn: 1, name: 'refund', reason: 'loop' },
   'tool-restored': { type: 'tool-restored', turn: 1, name: 'refund' },
   'history-repaired': { type: 'history-repaired', repairs: ['PROMPT'] },
+  'events-dropped': { type: 'events-dropped', count: 3, characters: 40 },
   'agent-changed': { type: 'agent-changed', differences: ['the tool "refund" is gone'] },
   'history-selected': {
     type: 'history-selected',

@@ -132,7 +132,7 @@ describe('createMemoryEngine: what a program gets wrong', () => {
       }
       return [input, durable.generation];
     });
-    expect(await endOf(made, 'old')).toEqual({ type: 'ended', result: ['new', 2] });
+    expect(await endOf(made, 'old')).toMatchObject({ type: 'ended', result: ['new', 2] });
   });
 });
 
@@ -151,7 +151,7 @@ describe('createMemoryEngine: cancelling', () => {
     );
     await made.engine.start(null, runOptions);
     await made.engine.cancel('run', 'enough');
-    expect(await made.clock.runUntil(made.engine.whenEnded('run'))).toEqual({
+    expect(await made.clock.runUntil(made.engine.whenEnded('run'))).toMatchObject({
       type: 'ended',
       result: [true, true],
     });
@@ -170,7 +170,7 @@ describe('createMemoryEngine: cancelling', () => {
     );
     await made.engine.start(null, runOptions);
     await made.engine.cancel('run', 'enough');
-    expect(await made.engine.whenEnded('run')).toEqual({ type: 'ended', result: 'at once' });
+    expect(await made.engine.whenEnded('run')).toMatchObject({ type: 'ended', result: 'at once' });
     expect(made.clock.pending()).toBe(0);
   });
 
@@ -307,7 +307,7 @@ describe('createMemoryEngine: time', () => {
         },
       },
     );
-    expect(await endOf(made)).toEqual({ type: 'ended', result: 'TIMEOUT' });
+    expect(await endOf(made)).toMatchObject({ type: 'ended', result: 'TIMEOUT' });
     expect(seen).toEqual(['aborted']);
     expect(made.engine.journalOf('run')).toHaveLength(2);
   });
@@ -330,7 +330,7 @@ describe('createMemoryEngine: time', () => {
       runs,
     });
     await clock.advance(1000);
-    expect(await again.status('run')).toEqual({ type: 'ended', result: 'awake' });
+    expect(await again.status('run')).toMatchObject({ type: 'ended', result: 'awake' });
   });
 
   it('leaves nothing behind when a program ends before what it began', async () => {
@@ -351,7 +351,7 @@ describe('createMemoryEngine: time', () => {
         },
       },
     );
-    expect(await endOf(made)).toEqual({ type: 'ended', result: 'first' });
+    expect(await endOf(made)).toMatchObject({ type: 'ended', result: 'first' });
     expect(made.clock.pending()).toBe(0);
     expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
   });
@@ -366,7 +366,7 @@ describe('createMemoryEngine: the host', () => {
         throw new Error('the listener is broken');
       },
     });
-    expect(await endOf(made, 0)).toEqual({ type: 'ended', result: 1 });
+    expect(await endOf(made, 0)).toMatchObject({ type: 'ended', result: 1 });
     expect(told).toEqual(['run ended']);
   });
 

@@ -1,6 +1,6 @@
 import type { Cancel } from '../base/clock.ts';
 import type { Json } from '../base/json.ts';
-import type { Engine, RunStatus, SignalMessage } from './durable.ts';
+import type { Engine, RunStatus, SignalMessage, Started, StartOptions } from './durable.ts';
 import { engineError } from './durable-errors.ts';
 import type { JournalEntry, NamedSignal, RunSnapshot } from './journal.ts';
 import { createInbox } from './memory-inbox.ts';
@@ -23,8 +23,7 @@ export interface MemoryEngine extends Engine {
   readonly whenEnded: (runId: string) => Promise<RunStatus>;
   /** Runs the program against a journal alone: no effect is performed, no time passes. */
   readonly replay: (recording: Recording) => Promise<Replayed>;
-  /** Lets go of all runs as a crash would, ending none, and gives what another engine needs to carry them on. `whenEnded` of a
-   * run that was live never settles here. */
+  /** Lets go of all runs as a crash would, and gives what another engine needs to carry them on; `whenEnded` never settles here. */
   readonly handOver: () => readonly RunSnapshot[];
   /** Carries on a run from what is on record of it. Does nothing where it is carried already. */
   readonly adopt: (snapshot: RunSnapshot) => void;
@@ -34,6 +33,8 @@ export interface MemoryEngine extends Engine {
   readonly letGo: (runId: string) => void;
   /** Whether it knows the run: one that is being taken from its record it does not know yet. */
   readonly carries: (runId: string) => boolean;
+  /** The latest one; 0 of a run that is not here. */
+  readonly generationOf: (runId: string) => number;
 }
 
 /**
@@ -47,7 +48,7 @@ export function createMemoryEngine(options: MemoryEngineOptions): MemoryEngine {
   const held = hold(options);
   for (const snapshot of options.runs ?? []) carryOn(held, snapshot);
   return {
-    start: promised((input: Json, wanted: Wanted) => start(held, input, wanted)),
+    start: promised((input: Json, wanted: StartOptions) => start(held, input, wanted)),
     signal: promised((runId: string, name: string, message: SignalMessage) =>
       signal(held, findRun(held, runId, `take the signal "${name}"`), {
         ...copyMessage(held, message),
@@ -75,6 +76,7 @@ export function createMemoryEngine(options: MemoryEngineOptions): MemoryEngine {
     },
     letGo: (runId) => forget(held, runId),
     carries: (runId) => held.runs.has(runId),
+    generationOf: (runId) => held.runs.get(runId)?.number ?? 0,
   };
 }
 
@@ -121,12 +123,8 @@ function hold(options: MemoryEngineOptions): Held {
   return held;
 }
 
-interface Wanted {
-  readonly runId: string;
-  readonly version: string;
-}
-
-function start(held: Held, given: Json, { runId, version }: Wanted): void | Promise<void> {
+function start(held: Held, given: Json, wanted: StartOptions): Started | Promise<Started> {
+  const { runId, version, after = 0 } = wanted;
   if (held.isClosed)
     throw engineError(`Cannot start run "${runId}": the engine is closed`, { retryable: false });
   if (held.version !== undefined && version !== held.version) {
@@ -134,7 +132,7 @@ function start(held: Held, given: Json, { runId, version }: Wanted): void | Prom
     throw engineError(`Cannot start run "${runId}": this engine carries ${sides}`, { retryable: false });
   }
   const known = held.runs.get(runId);
-  if (known !== undefined && known.end === undefined) return;
+  if (known !== undefined && (known.end === undefined || known.number > after)) return 'known';
   const input = held.carrier.host.checkJson ? copyJson(given, `the input of run "${runId}"`) : given;
   if (known !== undefined) held.runs.delete(runId);
   else makeRoom(held, runId);
@@ -146,7 +144,7 @@ function start(held: Held, given: Json, { runId, version }: Wanted): void | Prom
     isTakenUp: false,
     inbox: known?.inbox ?? createInbox(held.limits.maxSignals),
     generation: undefined,
-    number: (known?.number ?? 0) + 1,
+    number: after + 1,
     input,
     cancelled: undefined,
     end: undefined,
@@ -154,11 +152,12 @@ function start(held: Held, given: Json, { runId, version }: Wanted): void | Prom
   };
   held.runs.set(runId, run);
   const { recorder } = held.carrier.host;
-  if (recorder === undefined) return beginRun(held.carrier, run, []);
-  return beginRecorded(held, run, recorder);
+  if (recorder !== undefined) return beginRecorded(held, run, recorder);
+  beginRun(held.carrier, run, []);
+  return 'begun';
 }
 
-async function beginRecorded(held: Held, run: Run, recorder: Recorder): Promise<void> {
+async function beginRecorded(held: Held, run: Run, recorder: Recorder): Promise<Started> {
   const { runId } = run;
   try {
     await recorder.begin(beginningOf(run));
@@ -167,6 +166,7 @@ async function beginRecorded(held: Held, run: Run, recorder: Recorder): Promise<
     throw error;
   }
   if (held.runs.get(runId) === run) beginRun(held.carrier, run, []);
+  return 'begun';
 }
 
 /** As if it had never been here. */
@@ -229,8 +229,8 @@ function signal(held: Held, run: Run, named: NamedSignal): void | Promise<void> 
 function receive(run: Run, { name }: NamedSignal, added: 'added' | 'duplicate' | 'full'): void {
   if (added === 'full') {
     const waiting = run.inbox.all().length;
-    const message = `Run "${run.runId}" cannot take the signal "${name}": ${waiting} wait that nobody has taken`;
-    throw engineError(message, { retryable: true });
+    const why = `${waiting} wait that nobody has taken`;
+    throw engineError(`Run "${run.runId}" cannot take the signal "${name}": ${why}`, { retryable: true });
   }
   if (added === 'added' && run.end === undefined && run.generation !== undefined)
     deliver(run.generation, name);
@@ -248,7 +248,7 @@ function cancel(held: Held, runId: string, reason: string): void | Promise<void>
 
 function whenEnded(run: Run | undefined): Promise<RunStatus> {
   if (run === undefined || run.end !== undefined) return Promise.resolve(statusOf(run));
-  return new Promise((resolve) => run.onEnd.push(resolve));
+  return new Promise((resolve) => run.onEnd.push(() => resolve(statusOf(run))));
 }
 
 async function close(held: Held): Promise<void> {

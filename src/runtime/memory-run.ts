@@ -25,7 +25,7 @@ export interface Run {
   cancelled: { readonly reason: string; readonly error: RerailError } | undefined;
   /** Absent while the run lives. */
   end: RunEnd | undefined;
-  readonly onEnd: ((end: RunEnd) => void)[];
+  readonly onEnd: (() => void)[];
 }
 
 /** Whoever carries runs: the same for all of them. */
@@ -91,7 +91,7 @@ export function endRun(carrier: Carrier, run: Run, settled: Settled): void {
     keep: carrier.host.recorder?.end(run.runId, end),
     go: () => {
       run.end = end;
-      for (const tell of run.onEnd.splice(0)) tell(end);
+      for (const tell of run.onEnd.splice(0)) tell();
       carrier.onEnded(run, end);
     },
   });
@@ -148,7 +148,8 @@ export function cancelRun(run: Run, reason: string): void {
 /** What the host is told of a run. */
 export function statusOf(run: Run | undefined): RunStatus {
   if (run === undefined) return { type: 'unknown' };
-  if (run.end !== undefined) return run.end;
+  if (run.end !== undefined)
+    return run.end.type === 'ended' ? { ...run.end, generation: run.number } : run.end;
   const { announced } = run.generation ?? {};
   const said = announced === undefined ? {} : { announced };
   for (const { asked } of run.generation?.waits ?? [])

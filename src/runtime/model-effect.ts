@@ -130,7 +130,7 @@ function loopOptionsOf(
     random: parts.random,
     gates: parts.gates,
     signal,
-    onEvent: live.watchers.size === 0 ? undefined : (event) => tellLoopEvent(live, turn, event),
+    onEvent: (event) => tellLoopEvent(live, turn, event),
   };
 }
 

@@ -12,7 +12,7 @@ import type { DeliveryEvent } from './delivery.ts';
 import { createDelivery } from './delivery.ts';
 import { createLentMessages, lendMessages, systemOf } from './lent-messages.ts';
 import type { LentMessages } from './lent-messages.ts';
-import { publish, wantsDeltas } from './live-run.ts';
+import { publish } from './live-run.ts';
 import type { LiveRun } from './live-run.ts';
 import { createModelTarget } from './model-target.ts';
 import { canBeRead } from './repair-answer.ts';
@@ -44,7 +44,8 @@ export function createModelTurn(parts: AgentParts, live: LiveRun, asking: Asking
   const { calling, signal } = asking;
   const { turn } = calling;
   const state = live.state as RunState; // A call is only begun by a run that has started.
-  const delivery = wantsDeltas(live) ? createDelivery((event) => deliver(live, calling, event)) : undefined;
+  // Also where nobody watches: whoever comes later is told the text from its beginning.
+  const delivery = createDelivery((event) => deliver(live, calling, event));
   const { models, registry, timeouts, clock } = parts;
   const hasTools = registry.names.length > 0;
   const lent = live.turn?.lent ?? createLentMessages();

@@ -1,6 +1,5 @@
 import type { Json } from '../base/json.ts';
-import type { RunStatus } from './durable.ts';
-import type { JournalEntry } from './journal.ts';
+import type { JournalEntry, RunEnd } from './journal.ts';
 import { cancelledError } from './durable-errors.ts';
 import { cancelGeneration, closeGeneration, createGeneration } from './memory-generation.ts';
 import { createInbox } from './memory-inbox.ts';
@@ -19,7 +18,7 @@ export interface Recording {
 
 /** What a program comes to by its journal alone. */
 export type Replayed =
-  | Extract<RunStatus, { readonly type: 'ended' | 'broken' }>
+  | RunEnd
   /** It asks for something at this position that the journal does not hold. */
   | { readonly type: 'open'; readonly position: number }
   | { readonly type: 'restarted'; readonly state: Json };

@@ -55,10 +55,7 @@ export async function resumeRun(held: HeldRuns, runId: string, options: ResumeOp
     });
   }
   // Still under way: whoever resumes it waits for the same end.
-  if (ended === undefined || state === undefined) {
-    joinRun(held, live, { options });
-    return live.outcome.promise;
-  }
+  if (ended === undefined || state === undefined) return joinRun(held, live, { options }).outcome;
   if (ended.type === 'completed' || ended.type === 'stopped') return ended;
   const payload = payloadOf(held, options, { about: questionIn(ended), provenance: live.provenance });
   reawake(held, live, options);
@@ -111,7 +108,8 @@ async function startAgain(held: HeldRuns, live: LiveRun, payload: ResumePayload)
     ...payload,
     ...(session === undefined ? {} : { session }),
   };
-  await held.engine.start(input as unknown as Json, { runId, version: driverVersion }); // The state is JSON.
+  const after = held.engine.generationOf(runId);
+  await held.engine.start(input as unknown as Json, { runId, version: driverVersion, after }); // The state is JSON.
 }
 
 function payloadOf(
@@ -154,10 +152,7 @@ async function resumeStored(
   }
   const asked = row.status === 'parked' ? (await questionOf(keeper.store, row)).request : undefined;
   const known = runs.get(runId); // Somebody else may have been quicker.
-  if (known !== undefined) {
-    joinRun(held, known, { options });
-    return known.outcome.promise;
-  }
+  if (known !== undefined) return joinRun(held, known, { options }).outcome;
   const live = createLiveRun(runId, parts.config.limits.maxConcurrentTools);
   takePlace(live, options);
   runs.set(runId, live);

@@ -5,6 +5,7 @@ import { createFailure } from '../errors/failure.ts';
 import type { AgentParts } from './agent-parts.ts';
 import { publish } from './live-run.ts';
 import type { LiveRun, Watcher } from './live-run.ts';
+import { withWholeText } from './so-far.ts';
 
 /** Who watches a run: hooks, callbacks and the caller's own listener. None of them can touch it. */
 export function watchRun(
@@ -47,6 +48,15 @@ export function createListener(live: LiveRun, listener: (event: RunEvent) => voi
       }
     },
   };
+}
+
+/** The same for a caller that may come late: at the end it has heard the whole answer. */
+export function createLateListener(
+  live: LiveRun,
+  listener: (event: RunEvent) => void | Promise<void>,
+): Watcher {
+  const { hear, wantsDeltas } = createListener(live, listener);
+  return { hear: withWholeText(hear), wantsDeltas };
 }
 
 /** Observers hear the event, and those of its point are told of the moment. Never throws. */

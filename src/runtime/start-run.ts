@@ -4,6 +4,7 @@ import type { DriveInput } from './drive.ts';
 import { driverVersion } from './held-runs.ts';
 import type { HeldRuns } from './held-runs.ts';
 import type { LiveRun } from './live-run.ts';
+import { existsError } from './run-keeper.ts';
 
 /** What a run begins with. */
 export type StartInput = Extract<DriveInput, { type: 'start' }>;
@@ -21,6 +22,8 @@ export function startRun(held: HeldRuns, live: LiveRun, input: StartInput): Prom
   return begin(engine, live, whole).then(() => void (live.unbegun = undefined));
 }
 
-function begin(engine: HeldRuns['engine'], { runId }: LiveRun, input: StartInput): Promise<void> {
-  return engine.start(input as unknown as Json, { runId, version: driverVersion }); // Messages are JSON.
+async function begin(engine: HeldRuns['engine'], { runId }: LiveRun, input: StartInput): Promise<void> {
+  const started = await engine.start(input as unknown as Json, { runId, version: driverVersion }); // Messages are JSON.
+  // Nothing has begun that could end: its record knows what became of it.
+  if (started === 'known') throw existsError;
 }

@@ -33,10 +33,7 @@ export async function takeOverRun(
   const { runId } = record;
   const { runs, keeper, parts, engine } = held;
   const known = runs.get(runId);
-  if (known !== undefined) {
-    joinRun(held, known, { options });
-    return known.outcome.promise;
-  }
+  if (known !== undefined) return joinRun(held, known, { options }).outcome;
   if (keeper !== undefined) {
     await writeRecord(keeper, parts, record);
     return resumeRun(held, runId, { ...options, trusted: undefined } as ResumeOptions); // What is undefined is not looked at.

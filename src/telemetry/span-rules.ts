@@ -97,6 +97,8 @@ export const spanRules = {
     }),
   'history-repaired': (run) => addEvent(run, spanEvents.historyRepaired, {}),
   'history-selected': (run) => addEvent(run, spanEvents.historySelected, {}),
+  // Only streams have it, and no span is made from one.
+  'events-dropped': undefined,
   'agent-changed': (run) => addEvent(run, spanEvents.agentChanged, {}),
   'storage-failed': (run, { failure }) =>
     addEvent(run, spanEvents.storageFailed, { [attributes.errorType]: failure.code }),

@@ -1,8 +1,8 @@
 import type { Json } from '../base/json.ts';
 import { createFailure } from '../errors/failure.ts';
-import type { Effect } from '../runtime/durable.ts';
+import type { Effect, RunStatus } from '../runtime/durable.ts';
 import { createDoor, done, mustBe, toJson, valueOf } from './engine-conformance-scene.ts';
-import type { EngineRule } from './engine-conformance-scene.ts';
+import type { EngineRule, Scene, Stage } from './engine-conformance-scene.ts';
 import { must } from './model-conformance-probe.ts';
 
 const failing: readonly EngineRule[] = [
@@ -106,12 +106,53 @@ const starting: readonly EngineRule[] = [
       });
       await scene.start('old');
       mustBe(await scene.result(), ['old', 1, 'old'], 'The first generation is wrong.');
-      await scene.start('new');
+      await scene.start('new', 1);
       await scene.until(
         async () => JSON.stringify(await scene.status()).includes('new'),
         'It did not start again.',
       );
       mustBe(await scene.result(), ['new', 2, 'new'], 'The second generation is wrong.');
+    },
+  },
+  {
+    name: 'does not start an ended run again, whoever asks for it, with whatever input',
+    check: async (stage) => {
+      const { scene, performed } = await openCounting(stage);
+      mustBe(await scene.start('first'), 'begun', 'It is not said that this start began the run.');
+      mustBe(await scene.result(), ['first', 1], 'The first generation is wrong.');
+      const later = await Promise.all([scene.start('first'), scene.start('other'), scene.start('third')]);
+      mustBe(later, ['known', 'known', 'known'], 'It is not said that the run was known.');
+      await scene.pass(settleMs);
+      mustBe(await scene.result(), ['first', 1], 'A later start changed the result.');
+      mustBe(performed, ['first'], 'What an ended run had done was done again.');
+    },
+  },
+  {
+    name: 'does not start an ended run again after a crash',
+    needs: 'reopen',
+    check: async (stage) => {
+      const { scene, performed } = await openCounting(stage);
+      await scene.start('first');
+      await scene.result();
+      await scene.crash();
+      await scene.start('second');
+      await scene.pass(settleMs);
+      mustBe(await scene.result(), ['first', 1], 'A start after a crash changed the result.');
+      mustBe(performed, ['first'], 'What an ended run had done was done again after a crash.');
+    },
+  },
+  {
+    name: 'begins one generation after another, however many ask for it, and none of them again',
+    check: async (stage) => {
+      const { scene, performed } = await openCounting(stage);
+      await scene.start('first');
+      await scene.result();
+      await Promise.all([scene.start('second', 1), scene.start('third', 1)]);
+      await scene.until(async () => generationOf(await scene.status()) === 2, 'It did not start again.');
+      mustBe(await scene.start('late', 1), 'known', 'A start after an earlier end began something.');
+      await scene.pass(settleMs);
+      mustBe(generationOf(await scene.status()), 2, 'A generation was begun twice.');
+      must(performed.length === 2, `Two generations did what they do ${performed.length} times.`);
     },
   },
   {
@@ -123,6 +164,28 @@ const starting: readonly EngineRule[] = [
     },
   },
 ];
+
+/** Long enough for what was wrongly begun to show. */
+const settleMs = 200;
+
+function generationOf(status: RunStatus): number {
+  return status.type === 'ended' ? status.generation : 0;
+}
+
+/** A run whose effects are counted: each stands for something that must not happen twice. */
+async function openCounting(stage: Stage): Promise<{ readonly scene: Scene; readonly performed: Json[] }> {
+  const performed: Json[] = [];
+  const scene = await stage.open({
+    program: async (durable, input) => [valueOf(await durable.call('pay', input)), durable.generation],
+    effects: {
+      pay: (input) => {
+        performed.push(input);
+        return done(input);
+      },
+    },
+  });
+  return { scene, performed };
+}
 
 const shapes: readonly EngineRule[] = [
   {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { Json } from '../base/json.ts';
-import type { DurableProgram, Effect, Engine, Outcome, RunStatus } from '../runtime/durable.ts';
+import type { DurableProgram, Effect, Engine, Outcome, RunStatus, Started } from '../runtime/durable.ts';
 import type { CreateEngine, EngineFeature, EngineUnderTest, Reopening } from './engine-conformance.ts';
 import { must } from './model-conformance-probe.ts';
 import { simulatedClock } from './simulated-clock.ts';
@@ -31,7 +31,7 @@ export interface Scene {
   readonly runId: string;
   /** The engine that is up now. */
   readonly engine: () => Engine;
-  readonly start: (input?: Json) => Promise<void>;
+  readonly start: (input?: Json, after?: number) => Promise<Started>;
   readonly signal: (name: string, id: string, payload?: Json) => Promise<void>;
   readonly cancel: () => Promise<void>;
   readonly status: () => Promise<RunStatus>;
@@ -147,7 +147,7 @@ function createScene(held: Held): Scene {
     status,
     until,
     end,
-    start: (input = null) => engine().start(input, { runId, version: '1' }),
+    start: (input = null, after = 0) => engine().start(input, { runId, version: '1', after }),
     signal: (name, id, payload = null) => engine().signal(runId, name, { id, payload }),
     cancel: () => engine().cancel(runId, 'the suite wants it'),
     waitsFor: (signal) =>

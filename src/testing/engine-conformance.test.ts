@@ -188,13 +188,34 @@ const flaws = {
     start: async (input, options) => {
       const { type } = await engine.status(options.runId);
       const runId = type === 'unknown' ? options.runId : freshId();
-      await engine.start(input, { ...options, runId });
+      return engine.start(input, { ...options, runId });
     },
   })),
   'starts an ended run no more': host((engine) => ({
     start: async (input, options) => {
       const { type } = await engine.status(options.runId);
-      if (type === 'unknown') await engine.start(input, options);
+      return type === 'unknown' ? engine.start(input, options) : 'known';
+    },
+  })),
+  'starts an ended run whenever it is asked': host((engine) => ({
+    start: async (input, options) => {
+      const status = await engine.status(options.runId);
+      const after = status.type === 'ended' ? status.generation : 0;
+      await engine.start(input, { ...options, after });
+      return after === 0 ? 'begun' : 'known';
+    },
+  })),
+  'does not say that a run is known': host((engine) => ({
+    start: async (input, options) => {
+      await engine.start(input, options);
+      return 'begun';
+    },
+  })),
+  'begins the next generation for everybody who wants one': host((engine) => ({
+    start: async (input, options) => {
+      const status = await engine.status(options.runId);
+      const isNext = options.after !== undefined && options.after > 0 && status.type === 'ended';
+      return engine.start(input, isNext ? { ...options, after: status.generation } : options);
     },
   })),
   'knows every run': host((engine) => ({
@@ -206,7 +227,7 @@ const flaws = {
   'calls a broken run ended': host((engine) => ({
     status: async (runId) => {
       const status = await engine.status(runId);
-      return status.type === 'broken' ? { type: 'ended', result: null } : status;
+      return status.type === 'broken' ? { type: 'ended', result: null, generation: 1 } : status;
     },
   })),
   'does not count generations': {

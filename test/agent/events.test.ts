@@ -277,12 +277,18 @@ const plays = {
 
 type Name = keyof typeof plays;
 
-/** Those that need a store are reached in stores.test.ts, those of runs below in test/flow/rungs.test.ts. */
+/** Those that need a store are reached in stores.test.ts, those of runs below in test/flow/rungs.test.ts, `events-dropped` in
+ * sharing.test.ts. */
 const byEvent: Readonly<
   Record<
     Exclude<
       RunEvent['type'],
-      'agent-changed' | 'history-selected' | 'storage-failed' | 'storage-restored' | 'child-event'
+      | 'agent-changed'
+      | 'history-selected'
+      | 'storage-failed'
+      | 'storage-restored'
+      | 'child-event'
+      | 'events-dropped'
     >,
     Name
   >

@@ -6,6 +6,7 @@ import type { CreateEngine, Effect } from '../../src/runtime/durable.ts';
 import { createMemoryEngine } from '../../src/runtime/memory-engine.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import { tool } from '../../src/tools/tool.ts';
+import { namesAreRuns } from './names.ts';
 
 /** The engine in memory in the place of one outside: the agent knows it by the port alone. */
 const outside: CreateEngine = ({ program, effects, version }) =>
@@ -38,6 +39,10 @@ const pay = (paid: string[]) =>
       return 'paid';
     },
   });
+
+describe('a name is a run: an engine outside', () => {
+  namesAreRuns({ make: (options) => createAgent({ ...options, engine: outside }) });
+});
 
 describe('an agent whose runs an engine outside carries', () => {
   it('refuses a store beside it: the engine keeps the runs', () => {

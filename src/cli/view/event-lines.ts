@@ -173,6 +173,8 @@ function rareLines(event: RunEvent): readonly Said[] {
       ];
     case 'history-repaired':
       return [gold(`the conversation was mended: ${safeQuote(event.repairs.join('; '), maxQuote)}`)];
+    case 'events-dropped':
+      return [gold(`${event.count} events were dropped: they were not read in time`)];
     case 'agent-changed':
       return [
         dim(

@@ -74,8 +74,9 @@ export function isLive({ returned }: Head): boolean {
 /** What is known of a run that is not carried here. */
 export async function statusOf(host: AgentHost, head: Head | undefined): Promise<RunStatus> {
   if (head === undefined) return { type: 'unknown' };
-  const { returned, row } = head;
-  if (returned?.type === 'over') return returned.end;
+  const { returned, row, generation } = head;
+  if (returned?.type === 'over')
+    return returned.end.type === 'ended' ? { ...returned.end, generation } : returned.end;
   // The next generation is about to appear.
   if (returned !== undefined) return { type: 'running' };
   const { waiting, announced } = await readNotice(host, row.workflowID);

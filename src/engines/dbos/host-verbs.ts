@@ -1,6 +1,6 @@
 import { wait } from '../../base/abort.ts';
 import type { Json } from '../../base/json.ts';
-import type { Engine, RunStatus } from '../../runtime/durable.ts';
+import type { Engine, RunStatus, Started, StartOptions } from '../../runtime/durable.ts';
 import { engineError } from '../../runtime/durable-errors.ts';
 import { maxSignals, outside } from './carried-run.ts';
 import type { AgentHost, CarriedRun } from './carried-run.ts';
@@ -24,7 +24,7 @@ export function createHostVerbs(host: AgentHost, close: () => Promise<void>): En
       checkVersion(host, wanted);
       const copied = asPlain(input);
       checkSize(`The input of run "${wanted.runId}"`, copied, maxValueBytes);
-      await bounded(watch, { words }, () => inTurn(host, wanted.runId, () => start(host, copied, wanted)));
+      return bounded(watch, { words }, () => inTurn(host, wanted.runId, () => start(host, copied, wanted)));
     },
     signal: async (runId, name, message) => {
       const words = `give run "${runId}" the signal "${name}"`;
@@ -52,40 +52,40 @@ export function createHostVerbs(host: AgentHost, close: () => Promise<void>): En
   };
 }
 
-interface Wanted {
-  readonly runId: string;
-  readonly version: string;
-}
-
 function checkOpen({ isClosed }: AgentHost, words: string): void {
   if (isClosed) throw engineError(`Cannot ${words}: the engine is closed`, { retryable: false });
 }
 
-function checkVersion({ setup }: AgentHost, { runId, version }: Wanted): void {
+function checkVersion({ setup }: AgentHost, { runId, version }: StartOptions): void {
   if (version === setup.version) return;
   const sides = `version "${setup.version}", not "${version}"`;
   throw engineError(`Cannot start run "${runId}": this engine carries ${sides}`, { retryable: false });
 }
 
-async function inTurn({ starts }: AgentHost, runId: string, work: () => Promise<void>): Promise<void> {
+async function inTurn({ starts }: AgentHost, runId: string, work: () => Promise<Started>): Promise<Started> {
   const next = (starts.get(runId) ?? Promise.resolve()).then(work);
   // Told to whoever asked for it; the next one looks for himself.
-  const turn = next.catch(() => undefined);
+  const turn = next.then(
+    () => undefined,
+    () => undefined,
+  );
   starts.set(runId, turn);
   try {
-    await next;
+    return await next;
   } finally {
     if (starts.get(runId) === turn) starts.delete(runId);
   }
 }
 
-async function start(host: AgentHost, input: Json, { runId, version }: Wanted): Promise<void> {
+async function start(host: AgentHost, input: Json, wanted: StartOptions): Promise<Started> {
+  const { runId, version, after = 0 } = wanted;
   const head = await findHead(host, runId);
-  if (head !== undefined && isLive(head)) return;
+  if (head !== undefined && (isLive(head) || head.generation > after)) return 'known';
   const left = head?.returned?.type === 'over' ? head.returned : { signals: [], signalIds: [] };
   const { signals, signalIds } = left;
-  const generation = (head?.generation ?? 0) + 1;
-  await startGeneration(host, { runId, version, generation, input, signals, signalIds });
+  // By its number: where another process was quicker, DBOS knows the workflow and begins none.
+  await startGeneration(host, { runId, version, generation: after + 1, input, signals, signalIds });
+  return 'begun';
 }
 
 type SignalLetter = Extract<Letter, { type: 'signal' }>;

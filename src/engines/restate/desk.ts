@@ -1,4 +1,5 @@
 import type { Json } from '../../base/json.ts';
+import type { RunStatus, Started } from '../../runtime/durable.ts';
 import type { NamedSignal, RunEnd } from '../../runtime/journal.ts';
 import type {
   CarryMessage,
@@ -79,19 +80,20 @@ interface KeptSignal extends NamedSignal {
 
 type Context = RestateObjectContext;
 
-async function start(parts: DeskParts, context: Context, message: StartMessage): Promise<void> {
+async function start(parts: DeskParts, context: Context, message: StartMessage): Promise<Started> {
   const run = await context.get<DeskRun>('run');
-  if (run !== null && !run.isEnded) return;
+  const { version, input, after = 0 } = message;
+  if (run !== null && (!run.isEnded || run.generation > after)) return 'known';
   if (run !== null) context.clear('end');
-  const { version, input } = message;
   const signals = await signalsOf(context, run);
   await launch(parts, context, {
     version,
     input,
     signals,
     hadSignals: run?.hasSignals ?? false,
-    generation: (run?.generation ?? 0) + 1,
+    generation: after + 1,
   });
+  return 'begun';
 }
 
 interface Launch {
@@ -252,13 +254,18 @@ async function settle(parts: DeskParts, context: Context, message: SettleMessage
 async function status(context: Context): Promise<DeskStatus> {
   const run = await context.get<DeskRun>('run');
   if (run === null) return { status: { type: 'unknown' } };
-  if (run.isEnded) return { status: (await context.get<RunEnd>('end')) ?? { type: 'unknown' } };
-  const { waiting, generation, invocationId, hasAnnounced, cancelReason } = run;
+  const { generation } = run;
+  if (run.isEnded) return { status: endedAs(await context.get<RunEnd>('end'), generation) };
+  const { waiting, invocationId, hasAnnounced, cancelReason } = run;
   const about = { generation, invocationId, ...(cancelReason === undefined ? {} : { cancelReason }) };
   const announced = hasAnnounced ? { announced: await context.get<Json>('announced') } : {};
   return waiting === undefined
     ? { status: { type: 'running', ...announced }, ...about }
     : { status: { type: 'waiting', signal: waiting, ...announced }, ...about };
+}
+
+function endedAs(end: RunEnd | null, generation: number): RunStatus {
+  return end?.type === 'ended' ? { ...end, generation } : (end ?? { type: 'unknown' });
 }
 
 async function signalsOf(context: Context, run: DeskRun | null): Promise<readonly KeptSignal[]> {

@@ -5,9 +5,11 @@ import type { RestateLimits } from './options.ts';
 
 // What the desk of a run, its program and its host say to each other. All JSON.
 
-/** The host wants a run. */
+/** The host wants a run, or what comes after one of its generations. */
 export interface StartMessage {
   readonly version: string;
+  /** Absent for a run that is unknown. */
+  readonly after?: number;
   readonly input: Json;
 }
 

@@ -3,7 +3,15 @@ import { isRecord } from '../../base/json.ts';
 import { createFailure } from '../../errors/failure.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
 import { engineError } from '../../runtime/durable-errors.ts';
-import type { CreateEngine, Engine, EngineSetup, RunStatus, SignalMessage } from '../../runtime/durable.ts';
+import type {
+  CreateEngine,
+  Engine,
+  EngineSetup,
+  RunStatus,
+  SignalMessage,
+  Started,
+  StartOptions,
+} from '../../runtime/durable.ts';
 import { abortEffects } from './carry.ts';
 import { createDesk } from './desk.ts';
 import { listeningEndpoint, mountedEndpoint } from './endpoint.ts';
@@ -116,12 +124,7 @@ async function endChanged(host: Host, { runId, invocationId, settle }: Changed):
   });
 }
 
-interface Wanted {
-  readonly runId: string;
-  readonly version: string;
-}
-
-async function start(held: Held, input: Json, { runId, version }: Wanted): Promise<void> {
+async function start(held: Held, input: Json, { runId, version, after }: StartOptions): Promise<Started> {
   const { host } = held;
   if (held.isClosed)
     throw engineError(`Cannot start run "${runId}": the engine is closed`, { retryable: false });
@@ -129,8 +132,9 @@ async function start(held: Held, input: Json, { runId, version }: Wanted): Promi
     const sides = `version "${host.setup.version}", not "${version}"`;
     throw engineError(`Cannot start run "${runId}": this engine carries ${sides}`, { retryable: false });
   }
-  const request = { handler: 'start', body: { input, version }, deed: `start run "${runId}"` };
-  await held.inOrder(runId, () => askDesk(host, runId, request));
+  const request = { handler: 'start', body: { input, version, after }, deed: `start run "${runId}"` };
+  const answer = await held.inOrder(runId, () => askDesk(host, runId, request));
+  return answer === 'known' ? answer : 'begun';
 }
 
 interface Signalling {

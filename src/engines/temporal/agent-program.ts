@@ -21,6 +21,7 @@ export function agentProgram(facts: Json): DurableProgram {
     const program = createHostedProgram({
       parts,
       runs: new Map(),
+      callers: new Map(),
       carried: new Set(),
       isOpen: false,
       engine: () => Promise.reject(new Error('There is no engine inside the workflow')),

@@ -79,7 +79,7 @@ function endedOutside(runId: string, cause: unknown): Failure {
   return createFailure(isWish ? 'CANCELLED' : 'ACTIVITY_FAILED', {
     origin: 'durable',
     message: `Run "${runId}" was ended by Temporal and not by itself (${name}): ${why}`,
-    hint: 'What it had done until then stands in its history. Begin it again under the same id, or look in the history why it was ended.',
+    hint: 'What it had done until then is in its history, which also says why it was ended. A run of this id stays ended: begin a new one under another id.',
     context: { runId },
   });
 }
@@ -100,7 +100,7 @@ export async function stuckFailure(head: Head): Promise<Failure | undefined> {
   return createFailure('INVALID_STATE', {
     origin: 'durable',
     message: `Run "${head.runId}" cannot go on: its workflow does something else than its history holds, or fails itself. Temporal says: ${said}`,
-    hint: 'Carry it with the version of this package that began it: it then goes on by itself. Or terminate it in Temporal and begin it anew.',
+    hint: 'Carry it with the version of this package that began it: it then goes on by itself. Or terminate it in Temporal and begin a new run under another id.',
     context: { runId: head.runId },
   });
 }

@@ -2,7 +2,14 @@ import type { Json } from '../../base/json.ts';
 import { systemClock } from '../../base/system.ts';
 import { createFailure } from '../../errors/failure.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
-import type { Engine, EngineSetup, RunStatus, SignalMessage } from '../../runtime/durable.ts';
+import type {
+  Engine,
+  EngineSetup,
+  RunStatus,
+  SignalMessage,
+  Started,
+  StartOptions,
+} from '../../runtime/durable.ts';
 import { engineError } from '../../runtime/durable-errors.ts';
 import type { TemporalClient } from './connect.ts';
 import { isNotFound, isStarted, typed } from './failures.ts';
@@ -80,24 +87,19 @@ export function journalOf({ handle }: Pick<Head, 'handle'>): Promise<WholeJourna
   return readJournal(async (from) => (await handle.query(journalName, from)) as JournalPage); // What our workflow answers.
 }
 
-interface Wanted {
-  readonly runId: string;
-  readonly version: string;
-}
-
-async function start(host: Host, input: Json, wanted: Wanted): Promise<void> {
+async function start(host: Host, input: Json, wanted: StartOptions): Promise<Started> {
   const { setup } = host;
-  const { runId, version } = wanted;
+  const { runId, version, after = 0 } = wanted;
   if (version !== setup.version) {
     const sides = `version "${setup.version}", not "${version}"`;
     throw engineError(`Cannot start run "${runId}": this engine carries ${sides}`, { retryable: false });
   }
-  const first = await begin(host, { wanted, input, isFirst: true });
-  if (first === 'begun') return;
+  if (after === 0) return begin(host, { wanted, input });
   const head = await headOf(host, runId);
-  if (head?.isLive === true) return;
+  if (head?.isLive === true) return 'known';
   const left = head === undefined ? undefined : await leftBehind(head);
-  await begin(host, { wanted, input, isFirst: false, ...(left === undefined ? {} : { left }) });
+  if (left === undefined) return begin(host, { wanted, input });
+  return left.generation > after ? 'known' : begin(host, { wanted, input, left });
 }
 
 type Left = Pick<Begin, 'generation' | 'signals' | 'signalIds'>;
@@ -109,21 +111,20 @@ async function leftBehind(head: Head): Promise<Left> {
 }
 
 interface Beginning {
-  readonly wanted: Wanted;
+  readonly wanted: StartOptions;
   readonly input: Json;
-  readonly isFirst: boolean;
+  /** By the generation before; absent for a run of which Temporal has nothing. */
   readonly left?: Left;
 }
 
-/** Begins a generation, unless one is under way; the first one, unless there ever was one. */
-async function begin(host: Host, beginning: Beginning): Promise<'begun' | 'ended-before'> {
+/** Begins a generation, unless one is under way; the first one, unless Temporal knows one. */
+async function begin(host: Host, { wanted, input, left }: Beginning): Promise<Started> {
   const { setup, options, client } = host;
-  const { wanted, input, isFirst, left } = beginning;
-  const { runId, version } = wanted;
+  const { runId, version, after = 0 } = wanted;
   const whole: Begin = {
     runId,
     version,
-    generation: (left?.generation ?? 0) + 1,
+    generation: after + 1,
     input,
     facts: setup.facts?.() ?? null,
     limits: options.limits,
@@ -136,12 +137,12 @@ async function begin(host: Host, beginning: Beginning): Promise<'begun' | 'ended
       taskQueue: queueOf(options.taskQueue, setup.name),
       workflowId: workflowIdOf(setup.name, runId),
       args: [whole],
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      workflowIdReusePolicy: isFirst ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE',
+      workflowIdConflictPolicy: 'FAIL',
+      workflowIdReusePolicy: left === undefined ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE',
     });
     return 'begun';
   } catch (error) {
-    if (isFirst && isStarted(error)) return 'ended-before';
+    if (isStarted(error)) return 'known';
     throw error;
   }
 }
@@ -198,7 +199,10 @@ async function send(host: Host, runId: string, { name, payload, words, whenOver 
 async function status(host: Host, runId: string): Promise<RunStatus> {
   const head = await headOf(host, runId);
   if (head === undefined) return { type: 'unknown' };
-  if (!head.isLive) return (await endOf(head)).end;
+  if (!head.isLive) {
+    const { end, left } = await endOf(head);
+    return end.type === 'ended' ? { ...end, generation: left?.generation ?? 1 } : end;
+  }
   const failure = await stuckFailure(head);
   if (failure !== undefined) return { type: 'broken', failure };
   const { waiting, announced } = (await head.handle.query(statusName)) as CarriedStatus; // What our workflow answers.

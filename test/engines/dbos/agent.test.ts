@@ -4,6 +4,7 @@ import { createAgent, tool } from '../../../src/index.ts';
 import type { Agent, AgentOptions } from '../../../src/index.ts';
 import { scriptedModel } from '../../../src/testing/scripted-model.ts';
 import type { ScriptEntry } from '../../../src/testing/scripted-model.ts';
+import { namesAreRuns } from '../names.ts';
 import { useDbos } from './scene.ts';
 
 const scene = useDbos();
@@ -12,7 +13,7 @@ afterEach(async () => {
   for (const agent of agents.splice(0)) await agent.close();
 });
 
-interface Made extends Pick<AgentOptions, 'tools'> {
+interface Made extends Pick<AgentOptions, 'tools' | 'limits'> {
   readonly name: string;
   readonly model: AgentOptions['model'];
 }
@@ -45,6 +46,13 @@ const asks = (name: string, done: string[]) =>
 /** Answers by what it is shown, so that it needs no memory over a restart. */
 const stepwise = (steps: readonly ScriptEntry[]) =>
   scriptedModel(({ messages }) => steps[messages.filter(({ role }) => role === 'assistant').length] ?? '');
+
+describe('a name is a run: on DBOS', { timeout: 60_000 }, () => {
+  namesAreRuns({
+    make: (options) => make(options as Made),
+    restart: (agent, options) => restart(agent, options as Made),
+  });
+});
 
 describe('an agent on DBOS', { timeout: 60_000 }, () => {
   it('runs to its end, and streams its text; an attempt that broke is taken back', async () => {

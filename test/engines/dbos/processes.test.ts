@@ -50,7 +50,7 @@ describe('a run that another process carries', { timeout: 60_000 }, () => {
     await engine.cancel(runId, 'enough');
     await carrier.until(({ kind }) => kind === 'aborted');
     const end = await whenOver(engine, runId);
-    expect(end).toEqual({ type: 'ended', result: ['from elsewhere', 'cancelled'] });
+    expect(end).toMatchObject({ type: 'ended', result: ['from elsewhere', 'cancelled'] });
   });
 
   it('is carried by one of two with the same executor id, and nothing is done twice', async () => {
@@ -67,7 +67,7 @@ describe('a run that another process carries', { timeout: 60_000 }, () => {
     await expect.poll(() => count('at-work'), { timeout: 20_000 }).toBe(1);
     await engine.cancel(runId, 'enough');
     const end = await whenOver(engine, runId);
-    expect(end).toEqual({ type: 'ended', result: ['to one of them', 'cancelled'] });
+    expect(end).toMatchObject({ type: 'ended', result: ['to one of them', 'cancelled'] });
     expect(count('at-work')).toBe(1);
     expect((await engine.journal?.(runId))?.journal.map(({ type }) => type)).toEqual(['wait']);
   });
@@ -104,7 +104,7 @@ describe('a run of another application version', { timeout: 60_000 }, () => {
     await engine.close();
 
     engine = await scene.open(part, { executorId, applicationVersion: 'v1' });
-    expect(await whenOver(engine)).toEqual({ type: 'ended', result: 'gone' });
+    expect(await whenOver(engine)).toMatchObject({ type: 'ended', result: 'gone' });
   });
 
   it('is not changed by the version of the program: a start that names another one is refused', async () => {

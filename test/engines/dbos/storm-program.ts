@@ -72,7 +72,10 @@ async function attend(runId: string, task: string, first: () => Promise<RunOutco
   const orElse = (): Promise<RunOutcome> => agent.run(task, { runId });
   let outcome = await tell(first, orElse);
   for (let tries = 1; tries < maxTries; tries += 1) {
-    if (outcome?.type === 'completed') return say({ kind: 'outcome', runId, digest: digestOf(outcome) });
+    if (outcome?.type === 'completed') {
+      say({ kind: 'outcome', runId, digest: digestOf(outcome) });
+      return askAgain(runId, outcome);
+    }
     if (outcome !== undefined && outcome.type !== 'suspended') break;
     const request = outcome?.request;
     if (request === undefined) await sleep(100);
@@ -80,6 +83,14 @@ async function attend(runId: string, task: string, first: () => Promise<RunOutco
     outcome = await tell(() => agent.resume(runId, options), orElse);
   }
   say({ kind: 'trouble', runId, what: JSON.stringify(outcome ?? 'no outcome').slice(0, 2000) });
+}
+
+/** A request that comes twice, with other words: a name is a run, and nothing of it is done again. */
+async function askAgain(runId: string, outcome: RunOutcome): Promise<void> {
+  const again = await tell(() => agent.run('Something else.', { runId }));
+  // Anything else says that nobody could be asked.
+  if (again?.type === 'completed' && digestOf(again) !== digestOf(outcome))
+    say({ kind: 'trouble', runId, what: `asked for again, it is ${JSON.stringify(again).slice(0, 500)}` });
 }
 
 /** Undefined where nobody could be asked. */
@@ -100,7 +111,7 @@ async function tell(
 async function tellEverything(): Promise<void> {
   for (const line of known) {
     const { runId } = JSON.parse(line) as Ordered;
-    const outcome = await agent.resume(runId);
+    const outcome = await agent.run('Something else.', { runId });
     say({ kind: 'final', runId, status: outcome.type, type: outcome.type, digest: digestOf(outcome) });
   }
   say({ kind: 'checked', problems: [] });

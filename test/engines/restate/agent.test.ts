@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { restate } from '../../../src/engines/restate/index.ts';
 import { createAgent, tool } from '../../../src/index.ts';
-import type { RunEvent } from '../../../src/index.ts';
+import type { Agent, AgentOptions, RunEvent } from '../../../src/index.ts';
 import { scriptedModel } from '../../../src/testing/scripted-model.ts';
 import { startLife } from '../../kill/life.ts';
 import { bundleProgram } from '../../kill/program.ts';
 import type { Program } from '../../kill/program.ts';
+import { namesAreRuns } from '../names.ts';
 import type { PayerGiven } from './agent-program.ts';
 import { installRestate } from './install.ts';
 import { openScene } from './scene.ts';
@@ -40,6 +41,25 @@ function asking(): Engine {
   const { ingressUrl, adminUrl } = scene.server;
   return restate({ ingressUrl, adminUrl, sdk: scene.sdk });
 }
+
+describe('a name is a run: on Restate', () => {
+  const agents: Agent[] = [];
+  afterEach(async () => {
+    for (const agent of agents.splice(0)) await agent.close();
+  });
+  const make = async (options: AgentOptions): Promise<Agent> => {
+    const agent = createAgent({ ...options, engine: await serving() });
+    agents.push(agent);
+    return agent;
+  };
+  namesAreRuns({
+    make,
+    restart: async (agent, options) => {
+      await agent.close();
+      return make(options);
+    },
+  });
+});
 
 describe('an agent on Restate', () => {
   it('keeps a question over the death of its process, and pays once', async () => {

@@ -52,7 +52,7 @@ describe('cancel()', () => {
     await engine.start(null, start);
     await statusOf(engine, 'r', 'waiting');
     await engine.cancel('r', 'no longer wanted');
-    expect(await endOf(engine, 'r')).toEqual({ type: 'ended', result: 'at last' });
+    expect(await endOf(engine, 'r')).toMatchObject({ type: 'ended', result: 'at last' });
   });
 
   it('calls a cancelled program that says nothing of it cancelled', async () => {
@@ -100,7 +100,7 @@ describe('cancel()', () => {
     await cancelInRestate(invocation);
     await engine.cancel('r', 'another reason');
     await cancelInRestate(invocation);
-    expect(await endOf(engine, 'r')).toEqual({ type: 'ended', result: 'tidied up' });
+    expect(await endOf(engine, 'r')).toMatchObject({ type: 'ended', result: 'tidied up' });
     expect(told).toEqual([expect.stringContaining('no longer wanted')]);
   });
 

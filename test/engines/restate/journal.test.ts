@@ -178,7 +178,7 @@ describe('journal()', () => {
     await statusOf(engine, runId, 'waiting');
     await engine.cancel(runId, 'no longer wanted');
     const end = await endOf(engine, runId);
-    expect(end).toEqual({ type: 'ended', result: [true, 'done'] });
+    expect(end).toMatchObject({ type: 'ended', result: [true, 'done'] });
     const snapshot = await journalOf(engine);
     expect(snapshot).toMatchObject({ cancelReason: 'no longer wanted', end });
     expect(await memoryOf(program).replay(snapshot)).toEqual(end);
@@ -219,7 +219,10 @@ describe('journal()', () => {
       }
       const end = await endOf(engine, runId);
       expect(end.type).toBe('ended');
-      expect(await memoryOf(program).replay(await journalOf(engine))).toEqual(end);
+      expect(await memoryOf(program).replay(await journalOf(engine))).toEqual({
+        type: 'ended',
+        result: end.type === 'ended' && end.result,
+      });
     },
   );
 });

@@ -41,7 +41,7 @@ describe('a worker', () => {
     expect([...mounted.keys()]).toEqual(['/rerail.mounted']);
     await engine.start(null, start);
     await engine.signal('r', 'go', { id: 'g', payload: null });
-    expect(await endOf(engine, 'r')).toEqual({ type: 'ended', result: 'signalled' });
+    expect(await endOf(engine, 'r')).toMatchObject({ type: 'ended', result: 'signalled' });
     await engine.close();
     const again = scene.engineOf({
       name: 'mounted',

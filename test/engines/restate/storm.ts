@@ -124,7 +124,7 @@ async function attend(held: Held, runId: string, task: string): Promise<void> {
   for (let tries = 1; tries < maxTries; tries += 1) {
     if (outcome?.type === 'completed') {
       said.push({ kind: 'outcome', runId, digest: digestOf(outcome) });
-      return;
+      return askAgain(held, runId, outcome);
     }
     if (outcome !== undefined && outcome.type !== 'suspended') break;
     const request = outcome?.request;
@@ -136,6 +136,14 @@ async function attend(held: Held, runId: string, task: string): Promise<void> {
     });
   }
   said.push({ kind: 'trouble', runId, what: JSON.stringify(outcome ?? 'no outcome').slice(0, 500) });
+}
+
+/** A request that comes twice, with other words: a name is a run, and nothing of it is done again. */
+async function askAgain({ agent, said }: Held, runId: string, outcome: RunOutcome): Promise<void> {
+  const again = await tell(() => agent.run('Something else.', { runId }));
+  // Anything else says that nobody could be asked.
+  if (again?.type === 'completed' && digestOf(again) !== digestOf(outcome))
+    said.push({ kind: 'trouble', runId, what: `asked for again: ${JSON.stringify(again).slice(0, 500)}` });
 }
 
 /** Undefined where nobody could be asked. */
@@ -155,7 +163,7 @@ async function tell(
 
 async function tellEverything({ agent, said, runIds }: Held): Promise<void> {
   for (const runId of runIds) {
-    const outcome = await agent.resume(runId);
+    const outcome = await agent.run('Something else.', { runId });
     said.push({ kind: 'final', runId, status: outcome.type, type: outcome.type, digest: digestOf(outcome) });
   }
   said.push({ kind: 'checked', problems: [] });

@@ -69,8 +69,8 @@ describe('several workers', () => {
     await two.start(null, { ...start, runId: 'later' });
     await statusOf(two, 'later', 'waiting');
     for (const runId of ['r', 'later']) await one.signal(runId, 'go', { id: 'g', payload: null });
-    expect(await endOf(two, 'r')).toEqual({ type: 'ended', result: ['one', 'one'] });
-    expect(await endOf(one, 'later')).toEqual({ type: 'ended', result: ['two', 'two'] });
+    expect(await endOf(two, 'r')).toMatchObject({ type: 'ended', result: ['one', 'one'] });
+    expect(await endOf(one, 'later')).toMatchObject({ type: 'ended', result: ['two', 'two'] });
   });
 
   it('take over the runs of one that is gone for good, once somebody says so to Restate', async () => {
@@ -91,7 +91,7 @@ describe('several workers', () => {
     // It pauses between two attempts.
     for (let tries = 0; (await patch('resume?deployment=latest')) !== 200 && tries < 200; tries += 1)
       await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(await endOf(here, 'r')).toEqual({ type: 'ended', result: ['gone', 'here'] });
+    expect(await endOf(here, 'r')).toMatchObject({ type: 'ended', result: ['gone', 'here'] });
   });
 
   it('are waited for without an end: Restate by itself would give up after 70 attempts', async () => {

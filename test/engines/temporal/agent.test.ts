@@ -8,6 +8,7 @@ import type { Agent } from '../../../src/runtime/create-agent.ts';
 import type { AgentOptions } from '../../../src/runtime/agent-options.ts';
 import { scriptedModel } from '../../../src/testing/scripted-model.ts';
 import { tool } from '../../../src/tools/tool.ts';
+import { namesAreRuns } from '../names.ts';
 import { openBackend, serverName } from './backend.ts';
 import type { Backend } from './backend.ts';
 
@@ -46,6 +47,10 @@ function clerk(paid: string[], permission: 'ask' | 'allow' = 'allow') {
 }
 
 const payAnn = { toolCalls: [{ name: 'pay', arguments: { to: 'Ann' } }] };
+
+describe(`a name is a run: on ${serverName}`, { timeout: 60_000 }, () => {
+  namesAreRuns({ make: (options) => agentOf(options) });
+});
 
 describe(`an agent on ${serverName}`, { timeout: 60_000 }, () => {
   it('calls tools, tries again what failed, and streams its text', async () => {
@@ -174,8 +179,8 @@ describe(`an agent on ${serverName}`, { timeout: 60_000 }, () => {
     const stream = front.stream('Tell me', { runId: 'g' });
     for await (const event of stream) if (event.type === 'text-delta') texts.push(event.text);
     expect(await stream.outcome).toMatchObject({ type: 'completed', text: 'A secret.' });
-    // Whoever carries nothing hears the outcome and no text on the way.
-    expect(texts).toEqual([]);
+    // A process that carries nothing is told the answer in one piece, at the end.
+    expect(texts).toEqual(['A secret.']);
     // Of a real server nothing is looked at here.
     const histories = backend.simulated?.historiesOf(`rerail:${name}:g`) ?? [
       { events: 'encoded json/binary' },

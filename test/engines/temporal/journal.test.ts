@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
-import type { Effect, Engine, RunStatus } from '../../../src/runtime/durable.ts';
+import type { Effect, Engine } from '../../../src/runtime/durable.ts';
 import type { RunSnapshot } from '../../../src/runtime/journal.ts';
 import { createMemoryEngine } from '../../../src/runtime/memory-engine.ts';
 import { openBackend, openProgram, serverName } from './backend.ts';
@@ -97,7 +97,7 @@ describe(`journal() on ${serverName}`, { timeout: 60_000 }, () => {
     });
     memory.adopt(snapshot);
     await memory.signal('run', 'go', { id: 'go-1', payload: null });
-    expect(await memory.whenEnded('run')).toEqual({ type: 'ended', result: 'all done' });
+    expect(await memory.whenEnded('run')).toMatchObject({ type: 'ended', result: 'all done' });
     expect(performed).toEqual(['signalled', 'after the restart']);
     await memory.close();
   });
@@ -108,7 +108,7 @@ describe(`journal() on ${serverName}`, { timeout: 60_000 }, () => {
     await engine.signal('run', 'go', { id: 'go-1', payload: null });
     await shows(engine, { type: 'ended' });
     const snapshot = await journalOf(engine);
-    const end: RunStatus = { type: 'ended', result: 'all done' };
+    const end = { type: 'ended', result: 'all done' };
     expect(snapshot).toMatchObject({ generation: 2, input: 'again', end });
     expect(snapshot.signalIds).toEqual(['go-1']);
     const memory = memoryOf('everything');

@@ -11,6 +11,8 @@ import type {
   Engine,
   RunStatus,
   SignalMessage,
+  Started,
+  StartOptions,
 } from '../../../src/runtime/durable.ts';
 import { openWorkflow } from './simulated-temporal.ts';
 import type { Command, Execution, Job, SimulatedWorkflow } from './simulated-temporal.ts';
@@ -93,7 +95,7 @@ export async function openSimulated(setup: SimulatedSetup): Promise<SimulatedEng
   };
   return {
     crash,
-    start: async (input, { runId, version }) => start(held, { runId, version, input }),
+    start: async (input, wanted) => start(held, { ...wanted, input }),
     signal: async (runId, name, message) => sendSignal(held, runId, { name, message }),
     cancel: async (runId, reason) =>
       push(held, runId, { type: 'signal', name: 'rerailCancel', value: reason }),
@@ -127,20 +129,19 @@ function statusOf({ server }: Held, runId: string): RunStatus {
     : { type: 'waiting', signal: waiting, ...about };
 }
 
-interface Starting {
-  readonly runId: string;
-  readonly version: string;
+interface Starting extends StartOptions {
   readonly input: Json;
 }
 
-async function start(held: Held, { runId, version, input }: Starting): Promise<void> {
+async function start(held: Held, { runId, version, input, after = 0 }: Starting): Promise<Started> {
   const { server, facts = null, limits } = held;
   const known = server.runs.get(runId);
-  if (known !== undefined && !isEnded(known)) return;
+  const latest = known?.executions.at(-1)?.begin.generation ?? 0;
+  if (known !== undefined && (!isEnded(known) || latest > after)) return 'known';
   const begin: Begin = {
     runId,
     version,
-    generation: (known?.executions.at(-1)?.begin.generation ?? 0) + 1,
+    generation: after + 1,
     input: JSON.parse(JSON.stringify(input)) as Json,
     facts,
     limits: { ...simulatedLimits, ...limits },
@@ -156,6 +157,7 @@ async function start(held: Held, { runId, version, input }: Starting): Promise<v
   };
   server.runs.set(runId, run);
   await beginExecution(held, run, begin);
+  return 'begun';
 }
 
 async function beginExecution(held: Held, run: SimulatedRun, begin: Begin): Promise<void> {
@@ -250,7 +252,11 @@ async function obey(
     case 'continue':
       return beginExecution(held, run, command.begin);
     case 'complete':
-      run.status = { type: 'ended', result: command.result.result };
+      run.status = {
+        type: 'ended',
+        result: command.result.result,
+        generation: command.result.generation,
+      };
       return;
     default:
       run.status = { type: 'broken', failure: command.details.failure };
