@@ -139,7 +139,8 @@ function findBrokenCall(
   for (const { name, argumentsText } of calls) {
     if (name === '') return { name, reason: 'The call names no tool' };
     const parsed = parseToolArguments(argumentsText);
-    if (parsed.type === 'invalid') return { name, reason: parsed.reason };
+    // What can be read, but not exactly, is refused where calls are looked at: there the model learns why.
+    if (parsed.type === 'invalid' && parsed.isInexact !== true) return { name, reason: parsed.reason };
   }
   return undefined;
 }

@@ -23,6 +23,10 @@ export interface StreamWatch {
   readonly event: () => void;
   /** An event came that carries something of the answer; counts as an event too. */
   readonly progress: () => void;
+  /** The answer has said why it ends. Waits a short time for what may follow; another call begins that time again. */
+  readonly closing: () => void;
+  /** The answer goes on all the same: waits for events as before. */
+  readonly reading: () => void;
   /** Whoever listens takes their time: until `resume`, only the whole attempt is bounded. */
   readonly pause: () => void;
   readonly resume: () => void;
@@ -36,7 +40,10 @@ interface WatchOptions {
   readonly onExpired: (kind: TimeoutKind) => void;
 }
 
-type Stage = 'connecting' | 'waiting' | 'reading' | 'paused' | 'stopped';
+type Stage = 'connecting' | 'waiting' | 'reading' | 'closing' | 'paused' | 'stopped';
+
+/** Counts come within milliseconds of the reason; a server that says nothing for so long will say nothing more. */
+const closingMs = 2000;
 
 interface Deadline {
   readonly kind: TimeoutKind;
@@ -77,8 +84,18 @@ export function createStreamWatch(timeouts: Timeouts, { clock, onExpired }: Watc
       state.eventMs = state.progressMs;
       state.hasToken = true;
     },
+    closing: () => {
+      if (state.stage !== 'reading' && state.stage !== 'closing') return;
+      state.stage = 'closing';
+      state.stageMs = clock.monotonicMs();
+      timer.arm(state.stageMs);
+    },
+    reading: () => {
+      if (state.stage === 'closing') state.stage = 'reading';
+    },
     pause: () => {
-      if (state.stage === 'reading') Object.assign(state, { stage: 'paused', stageMs: clock.monotonicMs() });
+      if (state.stage !== 'reading' && state.stage !== 'closing') return;
+      Object.assign(state, { stage: 'paused', pausedIn: state.stage, stageMs: clock.monotonicMs() });
     },
     resume: () => {
       if (state.stage !== 'paused') return;
@@ -96,6 +113,7 @@ export function createStreamWatch(timeouts: Timeouts, { clock, onExpired }: Watc
 /** Changed in place, for it is written once per event. */
 interface WatchState {
   stage: Stage;
+  pausedIn: 'reading' | 'closing';
   readonly startMs: number;
   stageMs: number;
   eventMs: number;
@@ -117,6 +135,7 @@ function enterStage(state: WatchState, next: Stage, nowMs: number): number {
 function startState(startMs: number): WatchState {
   return {
     stage: 'connecting',
+    pausedIn: 'reading',
     startMs,
     stageMs: startMs,
     eventMs: startMs,
@@ -129,7 +148,8 @@ function startState(startMs: number): WatchState {
 /** The pause counts for no wait, and ends none: a listener that is told of keep-alives must not make them progress. */
 function goOn(state: WatchState, nowMs: number): void {
   const pausedMs = nowMs - state.stageMs;
-  state.stage = 'reading';
+  state.stage = state.pausedIn;
+  state.stageMs = nowMs;
   state.eventMs = Math.min(nowMs, state.eventMs + pausedMs);
   state.progressMs = Math.min(nowMs, state.progressMs + pausedMs);
   state.aliveMs = Math.min(nowMs, state.aliveMs + pausedMs);
@@ -149,6 +169,8 @@ function deadlineOf(state: WatchState, timeouts: Timeouts): Deadline {
       const progress: Deadline = { kind: 'progress', dueMs: state.progressMs + timeouts.progressMs };
       return earlier(idle, earlier(progress, bound));
     }
+    case 'closing':
+      return earlier({ kind: 'idle', dueMs: state.stageMs + Math.min(closingMs, timeouts.idleMs) }, total);
     case 'paused':
     case 'stopped':
       return total;

@@ -1,3 +1,4 @@
+import { Buffer, isUtf8 } from 'node:buffer';
 import { systemClock } from '../base/system.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
@@ -84,18 +85,27 @@ async function exchange(
   course.phase = 'body';
   course.response = response;
   watch.headers();
-  const decoder = new TextDecoder();
-  let text = '';
+  const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body) {
     if (signal.aborted) break;
     bytes += chunk.length;
     // The transport bounds the body too; one that is handed in may not.
     if (bytes > maxBodyBytes) throw faultError(tooLargeFault('The body of the answer', maxBodyBytes));
-    text += decoder.decode(chunk, { stream: true });
+    chunks.push(Buffer.from(chunk)); // A chunk is ours only until the next one.
     watch.progress();
   }
-  return text + decoder.decode();
+  return decodeText(Buffer.concat(chunks), response.status);
+}
+
+/** An answer must be UTF-8; the words of a refusal are shown as far as they can be read. */
+function decodeText(bytes: Buffer, status: number): string {
+  if (status >= 200 && status < 300 && !isUtf8(bytes)) {
+    const message = 'The answer holds bytes that are not UTF-8';
+    throw faultError({ code: 'INVALID_RESPONSE', message, phase: 'parse' });
+  }
+  const text = bytes.toString('utf8');
+  return text.startsWith('\u{FEFF}') ? text.slice(1) : text;
 }
 
 function factsOf({ provider, model, transport }: JsonPost, course: Course, wallMs: number): AttemptFacts {

@@ -33,8 +33,16 @@ export interface WireRequest {
 export interface StreamDecoder {
   /** What the event means. After a problem nothing more is given to it. */
   readonly event: (event: { readonly name: string; readonly data: string }) => DecodeResult;
-  /** The server closed the stream. Gives what is still to be said; the caller checks that `finished` was among it. */
-  readonly end: () => DecodeResult;
+  /**
+   * The server closed the stream, or has been quiet since `isFinished`. Gives what is still to be said; the caller checks that
+   * `finished` was among it.
+   */
+  readonly end: (why?: 'quiet') => DecodeResult;
+  /**
+   * Whether the answer has said why it ends, so that only counts and the end of the stream are still to come. Absent where the
+   * reason is the last event. No longer so where the answer goes on all the same: some servers give a reason with every event.
+   */
+  readonly isFinished?: () => boolean;
 }
 
 export type DecodeResult =

@@ -109,7 +109,7 @@ function prepareCall(call: ToolCallPart, options: PrepareOptions): PreparedCall 
   const read = parseToolArguments(argumentsText);
   if (read.type === 'parsed') return checkInput({ call, tool, options, input: read.value });
   if (read.type === 'empty') return checkInput({ call, tool, options, input: {}, isEmpty: true });
-  const repaired = repairArguments(argumentsText);
+  const repaired = read.isInexact === true ? undefined : repairArguments(argumentsText);
   if (repaired === undefined) return refuseUnreadable(call, describeUnreadable(argumentsText, read.reason));
   return checkInput({ call, tool, options, input: repaired.value, unreadable: read.reason });
 }

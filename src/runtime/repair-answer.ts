@@ -17,7 +17,9 @@ export function canBeRead({ finish, toolCalls }: PartialResult, registry: ToolRe
 
 function isReadable({ name, argumentsText }: ToolCallPart, registry: ToolRegistry): boolean {
   if (name === '') return false;
-  if (parseToolArguments(argumentsText).type !== 'invalid') return true;
+  const read = parseToolArguments(argumentsText);
+  // One that cannot be read exactly is refused by itself, whatever else the answer holds.
+  if (read.type !== 'invalid' || read.isInexact === true) return true;
   const tool = registry.get(name);
   if (tool === undefined || (tool.effect === 'once' && tool.permission !== 'ask')) return false;
   return repairArguments(argumentsText) !== undefined;

@@ -1,5 +1,6 @@
 import { isRecord } from '../base/json.ts';
 import type { Json } from '../base/json.ts';
+import { findInexact } from '../model/exact-json.ts';
 import { toStrictJson } from './lenient-json.ts';
 
 /** Longer arguments are refused anyway. */
@@ -16,7 +17,7 @@ export function repairArguments(
   if (text.length > maxTextCharacters) return undefined;
   const bare = withoutFence(text);
   const strict = bare === undefined ? undefined : toStrictJson(bare);
-  if (strict === undefined) return undefined;
+  if (strict === undefined || findInexact(strict) !== undefined) return undefined;
   const value = JSON.parse(strict) as Json; // Written by us.
   return isArguments(value) ? { value } : undefined;
 }

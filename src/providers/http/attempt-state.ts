@@ -37,5 +37,7 @@ export interface Attempt {
   readonly isEnded: () => boolean;
   /** The words of an answer with a bad status, as far as they have come: they say more than whatever ends the wait. */
   refusalText: (() => string) | undefined;
+  /** Set while the answer has said why it ends. Ends the attempt with it where nothing more comes; returns whether it is whole. */
+  finish: (() => boolean) | undefined;
   readonly end: (failure?: Failure) => void;
 }

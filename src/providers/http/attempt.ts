@@ -49,10 +49,13 @@ export function runAttempt(
       facts,
       isEnded: () => course.isEnded,
       refusalText: undefined,
+      finish: undefined,
       watch: createStreamWatch(timeouts, {
         clock,
-        onExpired: (kind) =>
-          attempt.end(refusal(attempt) ?? timeoutFailure(facts(), kind, boundOf(timeouts, kind))),
+        onExpired: (kind) => {
+          if (attempt.finish?.() === true) return;
+          attempt.end(refusal(attempt) ?? timeoutFailure(facts(), kind, boundOf(timeouts, kind)));
+        },
       }),
       end: (failure) => {
         if (course.isEnded) return;

@@ -1,4 +1,6 @@
-import { Buffer } from 'node:buffer';
+import { Buffer, isUtf8 } from 'node:buffer';
+import type { Failure } from '../../errors/failure.ts';
+import { parseExactly } from '../../model/exact-json.ts';
 import { maxJsonDepth, nestsTooDeeply } from '../../model/json-depth.ts';
 import type { StreamPart } from '../../model/stream-part.ts';
 import type { DecodeResult } from '../protocol.ts';
@@ -6,6 +8,7 @@ import { cutEventFailure, faultFailure, listenerFailure, problemFailure } from '
 import type { Attempt } from './attempt-state.ts';
 import { readOther, readRefusal } from './read-refusal.ts';
 import { createSseParser } from './sse.ts';
+import type { SseVerdict } from './sse.ts';
 import type { TransportResponse } from './transport.ts';
 import { tooLargeFault } from './transport-fault.ts';
 
@@ -77,9 +80,36 @@ function createEventReader(attempt: Attempt): AnswerReader {
     onComment: attempt.watch.event,
   });
 
-  const read = (event: SseEvent): Promise<void> | undefined => accept(attempt, decoder.event(event));
-  const refuse = (): void =>
-    attempt.end(faultFailure(attempt.facts(), tooLargeFault('One event of the answer', maxEventBytes)));
+  // Events that say nothing keep no stream open whose answer is whole.
+  let isNew = false;
+  const read = (event: SseEvent): Promise<void> | undefined => {
+    const result = decoder.event(event);
+    isNew ||= result.parts.length > 0;
+    return accept(attempt, result);
+  };
+  const end = async (): Promise<void> => {
+    const { droppedBytes } = parser.end();
+    await accept(attempt, decoder.end());
+    // Without its closing event the answer is none; `settle` says so, and here is why.
+    const wasCut = droppedBytes > 0 && !attempt.isEnded();
+    attempt.end(wasCut ? cutEventFailure(attempt.facts(), droppedBytes) : undefined);
+  };
+  const finish = (): boolean => {
+    const result = decoder.end('quiet');
+    void accept(attempt, result);
+    return result.parts.at(-1)?.type === 'finished';
+  };
+  /** Some servers never close behind the reason to stop, and send keep-alives for ever. */
+  const closeSoon = (): void => {
+    if (decoder.isFinished?.() !== true) {
+      if (attempt.finish !== undefined) attempt.watch.reading();
+      attempt.finish = undefined;
+      return;
+    }
+    if (isNew || attempt.finish === undefined) attempt.watch.closing();
+    isNew = false;
+    attempt.finish = finish;
+  };
 
   return {
     add: (chunk) => {
@@ -87,19 +117,22 @@ function createEventReader(attempt: Attempt): AnswerReader {
       const arrived = events;
       events = [];
       const waiting = readEach(attempt, arrived, read);
-      if (verdict === 'ok') return waiting;
-      // The events before the one that is too large count.
-      return waiting === undefined ? refuse() : waiting.then(refuse);
+      // The events before the one that cannot be read count.
+      const after = verdict === 'ok' ? closeSoon : () => attempt.end(unreadable(attempt, verdict));
+      if (waiting !== undefined) return waiting.then(after);
+      return verdict !== 'ok' || arrived.length > 0 ? after() : undefined;
     },
-    end: async () => {
-      const { droppedBytes } = parser.end();
-      await accept(attempt, decoder.end());
-      // Without its closing event the answer is none; `settle` says so, and here is why.
-      const wasCut = droppedBytes > 0 && !attempt.isEnded();
-      attempt.end(wasCut ? cutEventFailure(attempt.facts(), droppedBytes) : undefined);
-    },
+    end,
   };
 }
+
+function unreadable(attempt: Attempt, verdict: Exclude<SseVerdict, 'ok'>): Failure {
+  const { maxEventBytes } = attempt.target;
+  if (verdict === 'not-text') return problemFailure(attempt.facts(), notText);
+  return faultFailure(attempt.facts(), tooLargeFault('One event of the answer', maxEventBytes));
+}
+
+const notText = { type: 'malformed', reason: 'It holds bytes that are not UTF-8.', data: '' } as const;
 
 type Read = (event: SseEvent) => Promise<void> | undefined;
 
@@ -202,15 +235,16 @@ function createJsonReader(attempt: Attempt): AnswerReader {
         attempt.end(faultFailure(attempt.facts(), tooLargeFault('The answer in one piece', maxEventBytes)));
     },
     end: async () => {
-      const text = Buffer.concat(chunks).toString('utf8');
+      const whole = Buffer.concat(chunks);
+      if (!isUtf8(whole)) return attempt.end(problemFailure(attempt.facts(), notText));
+      const text = whole.toString('utf8');
       const parsed = parseJson(text);
       if (parsed.type === 'invalid') {
         const { reason } = parsed;
-        attempt.end(problemFailure(attempt.facts(), { type: 'malformed', reason, data: text }));
-        return;
+        return attempt.end(problemFailure(attempt.facts(), { type: 'malformed', reason, data: text }));
       }
       await accept(attempt, protocol.whole(parsed.value));
-      attempt.end();
+      return attempt.end();
     },
   };
 }
@@ -222,7 +256,7 @@ function parseJson(text: string): Parsed {
   if (nestsTooDeeply(text))
     return { type: 'invalid', reason: `It nests more than ${maxJsonDepth} levels deep.` };
   try {
-    return { type: 'value', value: JSON.parse(text.startsWith('\u{FEFF}') ? text.slice(1) : text) };
+    return { type: 'value', value: parseExactly(text.startsWith('\u{FEFF}') ? text.slice(1) : text) };
   } catch {
     // The text itself is the evidence.
     return { type: 'invalid', reason: 'It is not JSON, or only the beginning of some.' };

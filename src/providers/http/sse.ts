@@ -1,4 +1,4 @@
-import { Buffer } from 'node:buffer';
+import { Buffer, isUtf8 } from 'node:buffer';
 
 /** What a parser of server-sent events is given. */
 export interface SseOptions {
@@ -9,8 +9,11 @@ export interface SseOptions {
   readonly onComment?: () => void;
 }
 
-/** `too-large`: an event is over the bound. The parser has let go of everything and takes nothing more. */
-export type SseVerdict = 'ok' | 'too-large';
+/**
+ * `too-large`: an event is over the bound. `not-text`: a line holds bytes that are not UTF-8, and a replacement character would
+ * pass for what the server wrote. The parser has then let go of everything and takes nothing more.
+ */
+export type SseVerdict = 'ok' | 'too-large' | 'not-text';
 
 /** Reads server-sent events from bytes that may be cut anywhere. */
 export interface SseParser {
@@ -39,7 +42,7 @@ export function createSseParser({
     onComment,
     isFirst: true,
     skipLineFeed: false,
-    isDead: false,
+    verdict: 'ok',
     name: '',
     data: undefined,
     openBytes: 0,
@@ -59,7 +62,7 @@ interface Held {
   readonly onComment: SseOptions['onComment'];
   isFirst: boolean;
   skipLineFeed: boolean;
-  isDead: boolean;
+  verdict: SseVerdict;
   /** Of the event that has not ended yet, as is all below. */
   name: string;
   data: string | undefined;
@@ -74,7 +77,7 @@ const initialRestBytes = 4096;
 const nothing = Buffer.alloc(0);
 
 function push(held: Held, chunk: Uint8Array): SseVerdict {
-  if (held.isDead) return 'too-large';
+  if (held.verdict !== 'ok') return held.verdict;
   if (chunk.length === 0) return 'ok';
   const bytes = toBuffer(chunk);
   // The second half of a CR LF that was cut in two.
@@ -83,13 +86,14 @@ function push(held: Held, chunk: Uint8Array): SseVerdict {
   const end = Math.max(bytes.lastIndexOf(lineFeed), bytes.lastIndexOf(carriageReturn)) + 1;
   if (end > start) {
     held.skipLineFeed = end === bytes.length && bytes[end - 1] === carriageReturn;
-    const text =
-      held.restBytes === 0 ? bytes.toString('utf8', start, end) : takeRest(held, bytes.subarray(start, end));
-    if (!readLines(held, plainLines(held, text))) return die(held);
+    const lines = takeLines(held, bytes.subarray(start, end));
+    const textEnd = isUtf8(lines) ? lines.length : endOfText(lines);
+    if (!readLines(held, plainLines(held, lines.toString('utf8', 0, textEnd)))) return die(held, 'too-large');
+    if (textEnd < lines.length) return die(held, verdictOn(held, lineLength(lines, textEnd)));
   }
   const left = bytes.length - Math.max(end, start);
   if (left === 0) return 'ok';
-  if (held.openBytes + held.restBytes + left > held.maxEventBytes) return die(held);
+  if (held.openBytes + held.restBytes + left > held.maxEventBytes) return die(held, 'too-large');
   addRest(held, bytes.subarray(bytes.length - left));
   return 'ok';
 }
@@ -98,12 +102,35 @@ function toBuffer(chunk: Uint8Array): Buffer {
   return Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
 }
 
-/** The text of what was kept and `bytes` behind it; keeps nothing. */
-function takeRest(held: Held, bytes: Buffer): string {
+/** What was kept and `bytes` behind it; keeps nothing. Valid until something is kept again. */
+function takeLines(held: Held, bytes: Buffer): Buffer {
+  if (held.restBytes === 0) return bytes;
   addRest(held, bytes);
-  const text = held.rest.toString('utf8', 0, held.restBytes);
+  const lines = held.rest.subarray(0, held.restBytes);
   held.restBytes = 0;
-  return text;
+  return lines;
+}
+
+/** The end of the last line before the first one that is not UTF-8. */
+function endOfText(lines: Buffer): number {
+  let end = 0;
+  // Ends: one of the lines is not UTF-8.
+  for (;;) {
+    const length = lineLength(lines, end);
+    if (!isUtf8(lines.subarray(end, end + length))) return end;
+    end += length + 1;
+  }
+}
+
+/** Of the line that begins there, without its end. */
+function lineLength(lines: Buffer, start: number): number {
+  const ends = [lines.indexOf(lineFeed, start), lines.indexOf(carriageReturn, start)];
+  return Math.min(...ends.filter((end) => end !== -1)) - start;
+}
+
+/** A line that is both is too large: it is that whatever the chunks are. */
+function verdictOn({ openBytes, maxEventBytes }: Held, lineBytes: number): SseVerdict {
+  return openBytes + lineBytes > maxEventBytes ? 'too-large' : 'not-text';
 }
 
 function addRest(held: Held, bytes: Buffer): void {
@@ -125,14 +152,14 @@ function plainLines(held: Held, text: string): string {
   return unmarked.includes('\r') ? unmarked.replaceAll(/\r\n?/g, '\n') : unmarked;
 }
 
-function die(held: Held): SseVerdict {
-  held.isDead = true;
+function die(held: Held, verdict: SseVerdict): SseVerdict {
+  held.verdict = verdict;
   held.rest = nothing;
   held.restBytes = 0;
   held.openBytes = 0;
   held.name = '';
   held.data = undefined;
-  return 'too-large';
+  return verdict;
 }
 
 /** Reads lines that all end with a line feed. Returns false when one is over the bound. */

@@ -51,11 +51,14 @@ export function createAnthropicDecoder(): StreamDecoder {
       const reason = readEvent(reading, { type, event }, parts);
       return reason === undefined ? { type: 'parts', parts } : malformed(reason, data, parts);
     },
-    end: () => {
+    end: (why) => {
       const parts: StreamPart[] = [];
-      if (reading.progress !== 'stopped') releaseHeld(reading.blocks, parts);
+      // A server that stays connected and says nothing more has said all; one that closes without its last event was cut off.
+      if (why === 'quiet' && isFinished(reading)) stopMessage(reading, parts);
+      else if (reading.progress !== 'stopped') releaseHeld(reading.blocks, parts);
       return { type: 'parts', parts };
     },
+    isFinished: () => isFinished(reading),
   };
 }
 
@@ -69,6 +72,11 @@ export function decodeAnthropicBody(body: unknown): DecodeResult {
 
 function createReading(): Reading {
   return { blocks: createBlocks(), progress: 'waiting', counts: noInputCounts, stopReason: undefined };
+}
+
+/** The message has said why it ends, and all of its blocks are whole. */
+function isFinished({ progress, stopReason, blocks }: Reading): boolean {
+  return progress === 'started' && stopReason !== undefined && blocks.speaking === blocks.inOrder.length;
 }
 
 function isError(type: unknown, event: Fields): boolean {
@@ -95,6 +103,7 @@ function readEvent(reading: Reading, { type, event }: TypedEvent, parts: StreamP
   if (!knownEvents.has(type)) return undefined;
   if (type === 'message_start') return startMessage(reading, event['message'], parts);
   if (reading.progress === 'waiting') return `The stream begins with ${type} instead of message_start`;
+  if (isLateCall(reading, event)) return `A tool call goes on after the stop_reason "${reading.stopReason}"`;
   switch (type) {
     case 'content_block_delta':
       return continueBlock(reading.blocks, event, parts);
@@ -107,6 +116,13 @@ function readEvent(reading: Reading, { type, event }: TypedEvent, parts: StreamP
     default:
       return stopMessage(reading, parts);
   }
+}
+
+/** A call behind a reason that says that there is none: to run it would be a guess, and to drop it would be one too. */
+function isLateCall({ stopReason, blocks }: Reading, { index, content_block: content }: Fields): boolean {
+  if (stopReason === undefined || finishReasons.get(stopReason) === 'tool-calls') return false;
+  const isCall = isRecord(content) && content['type'] === 'tool_use';
+  return isCall || blocks.byIndex.get(index as number)?.type === 'call'; // A key that is no number is simply not there.
 }
 
 const knownEvents: ReadonlySet<string> = new Set([

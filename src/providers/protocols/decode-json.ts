@@ -1,4 +1,5 @@
 import { isRecord } from '../../base/json.ts';
+import { parseExactly } from '../../model/exact-json.ts';
 import { maxJsonDepth, nestsTooDeeply } from '../../model/json-depth.ts';
 import type { DecodeProblem, DecodeResult } from '../protocol.ts';
 import { jsonText } from './json-text.ts';
@@ -13,7 +14,7 @@ export function parseEventData(data: string): EventData {
   if (nestsTooDeeply(data))
     return malformedData(`The event nests more than ${maxJsonDepth} levels deep`, data);
   try {
-    const value: unknown = JSON.parse(data);
+    const value = parseExactly(data);
     if (isRecord(value)) return { type: 'object', value };
     return malformedData(`The event must be a JSON object, got ${describe(value)}`, data);
   } catch (error) {

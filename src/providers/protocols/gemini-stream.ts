@@ -1,5 +1,6 @@
 import { defined } from '../../base/defined.ts';
 import { isRecord } from '../../base/json.ts';
+import { parseExactly } from '../../model/exact-json.ts';
 import type { FinishReason } from '../../model/finish.ts';
 import { nestsTooDeeply } from '../../model/json-depth.ts';
 import type { StreamPart } from '../../model/stream-part.ts';
@@ -20,6 +21,8 @@ interface Reading {
   isClosed: boolean;
   /** Why it ended, as far as that was said; parts and counts may follow. */
   end: { readonly type: 'finish' | 'block'; readonly raw: string } | undefined;
+  /** More of the answer came after the reason. */
+  goesOn: boolean;
 }
 
 /**
@@ -41,6 +44,7 @@ export function createGeminiDecoder(): StreamDecoder {
       return list === undefined ? { ...parsed, parts: [] } : readAnswers(reading, list, data);
     },
     end: () => ({ type: 'parts', parts: endParts(reading) }),
+    isFinished: () => reading.end !== undefined && !reading.goesOn,
   };
 }
 
@@ -59,14 +63,14 @@ export function decodeGeminiBody(body: unknown): DecodeResult {
 }
 
 function createReading(): Reading {
-  return { parts: createGeminiParts(), hasStarted: false, isClosed: false, end: undefined };
+  return { parts: createGeminiParts(), hasStarted: false, isClosed: false, end: undefined, goesOn: false };
 }
 
 /** A list is not what the protocol promises for an event, but errors come in one. */
 function parseList(data: string): readonly unknown[] | undefined {
   if (nestsTooDeeply(data)) return undefined;
   try {
-    const value: unknown = JSON.parse(data);
+    const value = parseExactly(data);
     return Array.isArray(value) ? value : undefined;
   } catch {
     // Not JSON: the caller has that problem already.
@@ -150,6 +154,9 @@ function readCandidates(
   for (const candidate of candidates) {
     if (!isRecord(candidate)) return 'A candidate is not a JSON object';
     if ((candidate['index'] ?? 0) !== 0) continue;
+    // Older models give a reason with every event: there, a call behind one is none too late.
+    const isLate = reading.end !== undefined && !isWord(candidate['finishReason']);
+    const isOver = reading.end !== undefined;
     if (isWord(candidate['finishReason']))
       setEnd(reading, { type: 'finish', raw: candidate['finishReason'] });
     const content = candidate['content'];
@@ -157,8 +164,12 @@ function readCandidates(
     if (parts === undefined || parts === null) continue;
     if (!Array.isArray(parts)) return '"parts" is not a list';
     for (const part of parts as readonly unknown[]) {
-      const reason = isRecord(part) ? readPart(reading.parts, part, output) : 'A part is not a JSON object';
+      if (!isRecord(part)) return 'A part is not a JSON object';
+      if (isLate && isRecord(part['functionCall'])) return 'A function call came after the finishReason';
+      const before = output.length;
+      const reason = readPart(reading.parts, part, output);
       if (reason !== undefined) return reason;
+      if (isOver && output.length > before) reading.goesOn = true;
     }
   }
   return undefined;

@@ -29,6 +29,8 @@ export interface ChatState {
   isRefused: boolean;
   /** The `finish_reason`, once it was seen. */
   rawReason: string | undefined;
+  /** More of the answer came after the reason. */
+  goesOn: boolean;
 }
 
 interface Chunk {
@@ -59,7 +61,11 @@ interface Delta {
 /** A decoder for one stream of chunks. */
 export function createChatDecoder(): StreamDecoder {
   const state = createChatState();
-  return { event: (event) => readEvent(state, event), end: () => finishChat(state) };
+  return {
+    event: (event) => readEvent(state, event),
+    end: () => finishChat(state),
+    isFinished: () => state.rawReason !== undefined && !state.goesOn,
+  };
 }
 
 /** Nothing has arrived. */
@@ -71,6 +77,7 @@ export function createChatState(): ChatState {
     hasContent: false,
     isRefused: false,
     rawReason: undefined,
+    goesOn: false,
   };
 }
 
@@ -154,13 +161,21 @@ function readChoice(state: ChatState, choice: Fields): DecodeProblem | undefined
   const body = delta ?? (state.hasContent ? undefined : message);
   if (body !== undefined && body !== null && !isRecord(body))
     return malformed('"delta" must be an object', choice);
-  const problem = isRecord(body) ? readDelta(state, body) : undefined;
+  const problem = isRecord(body) ? (findLateCall(state, body) ?? readDelta(state, body)) : undefined;
   if (usage !== undefined) pushUsage(state, usage);
   if (problem !== undefined || typeof reason !== 'string' || reason === '') return problem;
   if (finishReasonOf(reason) === 'error') return problemOfReason(reason);
   // A later `stop` does not take back that the answer was cut or filtered.
   if (state.rawReason === undefined || !isFinal(state.rawReason)) state.rawReason = reason;
   return undefined;
+}
+
+/** A call behind a reason that says that there is none: to run it would be a guess, and to drop it would be one too. */
+function findLateCall({ rawReason }: ChatState, delta: Fields): DecodeProblem | undefined {
+  if (rawReason === undefined || finishReasonOf(rawReason) === 'tool-calls') return undefined;
+  const { tool_calls: calls, function_call: call }: Delta = delta;
+  const hasCall = (Array.isArray(calls) && calls.length > 0) || isRecord(call);
+  return hasCall ? malformed(`A tool call came after the finish_reason "${rawReason}"`, delta) : undefined;
 }
 
 function isFinal(rawReason: string): boolean {
@@ -184,7 +199,9 @@ function readDelta(state: ChatState, delta: Fields): DecodeProblem | undefined {
   if (Array.isArray(calls) && calls.length > 0) readCalls(state, calls);
   // What `tool_calls` replaced: one call, without an id. Some servers send it in both forms.
   else if (isRecord(call)) state.parts.push(...readCallDelta(state.calls, { index: 0, function: call }, 0));
-  if (state.parts.length > before) state.hasContent = true;
+  if (state.parts.length === before) return undefined;
+  state.hasContent = true;
+  if (state.rawReason !== undefined) state.goesOn = true;
   return undefined;
 }
 
