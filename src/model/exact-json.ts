@@ -99,14 +99,13 @@ function mayHoldCall(json: string): boolean {
   return json.includes('"function') || json.includes('"tool_use"');
 }
 
-const markedText = /"\uFFFF(?:(\d+:)([^"\\]*(?:\\[^][^"\\]*)*)|([^"]*))"/g;
+const markedName = /"\uFFFF\d+:/g;
+const markedNumber = /"\uFFFF([^"]*)"/g;
 
 /** Writes what `parseExactly` has read, as it was written. Gives nothing for what JSON does not have. */
 export function writeExactly(value: unknown): string | undefined {
   // Gives nothing for `undefined` and functions, whatever its type says.
   const json = JSON.stringify(value) as string | undefined;
   if (json === undefined || !json.includes(mark)) return json;
-  return json.replaceAll(markedText, (_all, place?: string, name?: string, number?: string) =>
-    place === undefined ? (number ?? '') : `"${name ?? ''}"`,
-  );
+  return json.replaceAll(markedName, '"').replaceAll(markedNumber, '$1');
 }

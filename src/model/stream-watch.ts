@@ -85,16 +85,14 @@ export function createStreamWatch(timeouts: Timeouts, { clock, onExpired }: Watc
       state.hasToken = true;
     },
     closing: () => {
-      if (state.stage !== 'reading' && state.stage !== 'closing') return;
-      state.stage = 'closing';
-      state.stageMs = clock.monotonicMs();
-      timer.arm(state.stageMs);
+      if (isReading(state))
+        timer.arm(Object.assign(state, { stage: 'closing', stageMs: clock.monotonicMs() }).stageMs);
     },
     reading: () => {
       if (state.stage === 'closing') state.stage = 'reading';
     },
     pause: () => {
-      if (state.stage !== 'reading' && state.stage !== 'closing') return;
+      if (!isReading(state)) return;
       Object.assign(state, { stage: 'paused', pausedIn: state.stage, stageMs: clock.monotonicMs() });
     },
     resume: () => {
@@ -122,6 +120,10 @@ interface WatchState {
   hasToken: boolean;
   /** The last sign of life before that. */
   aliveMs: number;
+}
+
+function isReading({ stage }: WatchState): boolean {
+  return stage === 'reading' || stage === 'closing';
 }
 
 function enterStage(state: WatchState, next: Stage, nowMs: number): number {

@@ -186,6 +186,8 @@ function endOf<Value>(
 function healthOf(failure: Failure): Health {
   const { isOutage, isOurs } = recoveryRoutes[failure.code];
   if (isOurs === true || failure.context['listener'] === 'slow') return 'none';
+  // What this machine lacks for a moment is no outage of the provider.
+  if (failure.context['shortage'] !== undefined) return 'none';
   if (!isOutage) return failure.phase === 'connect' ? 'none' : 'working';
   return failure.retryable ? 'down' : 'none';
 }

@@ -46,11 +46,13 @@ describe.each(wires)('arguments that cannot be kept exactly on %s', (wire) => {
       expect(ran).toEqual([{ amount: 12.5, account: '12345678901234567890' }]);
     },
   );
+});
 
-  it('in a spelling that is repaired are refused as well', async () => {
+// Gemini's arguments are JSON or nothing.
+describe.each(wires.filter((wire) => wire !== 'gemini'))('a spelling that is repaired on %s', (wire) => {
+  it('is refused where it cannot be kept exactly', async () => {
     const ran: unknown[] = [];
     const read = plainTool({ name: 'read', effect: 'read', execute: (input) => void ran.push(input) });
-    if (wire === 'gemini') return; // Its arguments are JSON or nothing.
     const { model } = await startWire(wire, [
       { calls: [{ id: 'c1', name: 'read', args: "{'amount': 1e999,}" }] },
       { text: 'Done.' },

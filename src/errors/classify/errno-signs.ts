@@ -8,6 +8,8 @@ export interface ErrnoSign extends Sign {
 
 const connect = { code: 'NETWORK_ERROR', phase: 'connect' } as const;
 const lost = { code: 'NETWORK_ERROR', phase: 'headers' } as const;
+/** This machine has run out of something for a moment; nothing was sent. */
+const shortage = { code: 'NETWORK_ERROR', phase: 'connect', retryable: true } as const;
 const untrusted = { code: 'NETWORK_ERROR', phase: 'connect', retryable: false } as const;
 
 const signs: Readonly<Record<string, ErrnoSign>> = {
@@ -20,10 +22,16 @@ const signs: Readonly<Record<string, ErrnoSign>> = {
   EHOSTDOWN: connect,
   ENETUNREACH: connect,
   ENETDOWN: connect,
-  EADDRNOTAVAIL: connect,
+  EADDRNOTAVAIL: shortage,
   EADDRINUSE: connect,
   EPROTO: connect,
-  ENOBUFS: connect,
+  ENOBUFS: shortage,
+  EMFILE: shortage,
+  ENFILE: shortage,
+  EAGAIN: shortage,
+  EWOULDBLOCK: shortage,
+  ENOMEM: shortage,
+  EAI_MEMORY: shortage,
   ECONNRESET: lost,
   ECONNABORTED: lost,
   EPIPE: lost,
@@ -61,6 +69,11 @@ const signs: Readonly<Record<string, ErrnoSign>> = {
   ERR_CANCELED: { code: 'CANCELLED', phase: 'headers' },
   ERR_ABORTED: { code: 'CANCELLED', phase: 'headers' },
 };
+
+/** Whether the code says that this machine, not the other side, has run out of something. */
+export function isShortage(errno: string): boolean {
+  return Object.hasOwn(signs, errno) && signs[errno] === shortage;
+}
 
 /** The sign of one code. Trust failures of TLS are never retryable; whatever a parser of HTTP says is a bad answer. */
 export function signOfErrno(errno: string): ErrnoSign | undefined {

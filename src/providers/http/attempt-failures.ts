@@ -2,6 +2,8 @@ import { unreachable } from '../../base/assert.ts';
 import { defined } from '../../base/defined.ts';
 import { classifyProviderFailure } from '../../errors/classify-provider-failure.ts';
 import { causesOf } from '../../errors/classify/causes.ts';
+import { isShortage } from '../../errors/classify/errno-signs.ts';
+import { causeChain, readText } from '../../errors/classify/safe-read.ts';
 import { clean, createFailure } from '../../errors/failure.ts';
 import type { Failure, FailureDetails, Phase, SideEffect } from '../../errors/failure.ts';
 import type { FailureCode } from '../../errors/codes.ts';
@@ -72,7 +74,23 @@ export function thrownFailure(facts: AttemptFacts, error: unknown): Failure {
   const { provider, model, status, headers, wallMs } = facts;
   const failure = classifyProviderFailure({ provider, model, status, headers, error, now: wallMs });
   const phase = phaseOf(facts, failure);
-  return createFailure(failure.code, { ...failure, phase, sideEffect: effectOf(phase) });
+  const shortage = phase === 'connect' ? shortageOf(error) : undefined;
+  return createFailure(failure.code, {
+    ...failure,
+    phase,
+    sideEffect: effectOf(phase),
+    ...(shortage === undefined ? {} : { hint: shortageHint, context: { ...failure.context, shortage } }),
+  });
+}
+
+const shortageHint =
+  'This machine has run out of something for a moment: raise the limit of open files (ulimit -n), or run less at once.';
+
+/** What this machine lacks to open a connection: it says nothing about the provider. */
+function shortageOf(error: unknown): string | undefined {
+  return causeChain(error)
+    .map((link) => readText(link, 'code'))
+    .find((code) => code !== undefined && isShortage(code));
 }
 
 /** What was seen is better than what an error code usually means; only what cannot be seen is left to it. */

@@ -52,10 +52,7 @@ export function runAttempt(
       finish: undefined,
       watch: createStreamWatch(timeouts, {
         clock,
-        onExpired: (kind) => {
-          if (attempt.finish?.() === true) return;
-          attempt.end(refusal(attempt) ?? timeoutFailure(facts(), kind, boundOf(timeouts, kind)));
-        },
+        onExpired: (kind) => expire(attempt, () => timeoutFailure(facts(), kind, boundOf(timeouts, kind))),
       }),
       end: (failure) => {
         if (course.isEnded) return;
@@ -85,6 +82,11 @@ export function runAttempt(
 function timeoutsFor({ isStream }: AttemptTarget, { timeouts }: AttemptOptions): Timeouts {
   const { firstTokenMs, ...others } = completeTimeouts(timeouts);
   return isStream && firstTokenMs !== undefined ? { ...others, firstTokenMs } : others;
+}
+
+/** A wait was too long. An answer that has said why it ends is whole, and the words of a refusal say more than the wait. */
+function expire(attempt: Attempt, failure: () => Failure): void {
+  if (attempt.finish?.() !== true) attempt.end(refusal(attempt) ?? failure());
 }
 
 /** How far an attempt has come; written as it goes. */
