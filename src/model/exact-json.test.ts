@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findInexact, parseExactly, writeExactly } from './exact-json.ts';
 import { parseToolArguments } from './tool-arguments.ts';

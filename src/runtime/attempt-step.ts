@@ -182,12 +182,16 @@ function endOf<Value>(
   return { type: 'failure', failure, value, canSplice, decision, wasAdmitted: true, ...end };
 }
 
+/** What this machine lacks for a moment says nothing about the provider. */
+function isShortage({ context }: Failure): boolean {
+  return context['shortage'] !== undefined;
+}
+
 /** Whatever was answered shows that the provider works, a refusal too; what a person must mend shows nothing. */
 function healthOf(failure: Failure): Health {
   const { isOutage, isOurs } = recoveryRoutes[failure.code];
   if (isOurs === true || failure.context['listener'] === 'slow') return 'none';
-  // What this machine lacks for a moment is no outage of the provider.
-  if (failure.context['shortage'] !== undefined) return 'none';
+  if (isShortage(failure)) return 'none';
   if (!isOutage) return failure.phase === 'connect' ? 'none' : 'working';
   return failure.retryable ? 'down' : 'none';
 }
@@ -212,7 +216,8 @@ function decide(step: Step, { failure, charge, isFinal }: FailedAttempt, tookMs:
       tookMs,
       leftMs: leftOf(step),
       drawn: random(),
-      spendRetry: () => gate.spendRetry() || throttle(step, failure),
+      // A connection that this machine could not open burdens nobody else.
+      spendRetry: () => isShortage(failure) || gate.spendRetry() || throttle(step, failure),
       hasNextModel: situation.hasNextModel,
       hasNextKey: situation.hasNextKey,
       isFinal,

@@ -147,7 +147,8 @@ function whenReady(socket: MarkedSocket, isSecure: boolean, listener: () => void
   };
   if (isSecure) socket.once('secureConnect', onReady);
   else if (socket.connecting) socket.once('connect', onReady);
-  else onReady();
+  // One that could not even begin to connect, for want of a file, is neither connecting nor connected.
+  else if (!socket.destroyed) onReady();
   return undefined;
 }
 
