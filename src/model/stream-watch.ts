@@ -85,8 +85,7 @@ export function createStreamWatch(timeouts: Timeouts, { clock, onExpired }: Watc
       state.hasToken = true;
     },
     closing: () => {
-      if (isReading(state))
-        timer.arm(Object.assign(state, { stage: 'closing', stageMs: clock.monotonicMs() }).stageMs);
+      if (isReading(state)) timer.arm(enterClosing(state, clock.monotonicMs()));
     },
     reading: () => {
       if (state.stage === 'closing') state.stage = 'reading';
@@ -131,6 +130,12 @@ function enterStage(state: WatchState, next: Stage, nowMs: number): number {
   state.stageMs = nowMs;
   state.eventMs = nowMs;
   state.progressMs = nowMs;
+  return nowMs;
+}
+
+function enterClosing(state: WatchState, nowMs: number): number {
+  state.stage = 'closing';
+  state.stageMs = nowMs;
   return nowMs;
 }
 

@@ -2,7 +2,7 @@ import { defined } from '../base/defined.ts';
 import { duration } from '../base/duration.ts';
 import type { Failure } from '../errors/failure.ts';
 import { retryDelay } from './backoff.ts';
-import { maxRepeatsOf } from './failure-kind.ts';
+import { isQuickFailure, maxRepeatsOf } from './failure-kind.ts';
 import { recoveryRoutes } from './recovery-routes.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 
@@ -106,7 +106,7 @@ function decideRetry(attempt: FailedAttempt, policy: RetryPolicy): RetryVerdict 
   if (!failure.retryable) return no(`${failure.code} would not be mended by asking again`);
   const maxRepeats = attempt.isByOwnPolicy === true ? Infinity : maxRepeatsOf(failure);
   if (attempt.sameKindBefore >= maxRepeats) return no(repeatedText(failure, maxRepeats));
-  const { isQuick = false } = recoveryRoutes[failure.code];
+  const isQuick = isQuickFailure(failure);
   const retry = (attempt.samePaceBefore ?? attempts - 1) + 1;
   const { delayMs, basis } = retryDelay(
     { retry, isQuick, retryAfterMs: failure.retryAfterMs, drawn: attempt.drawn },
@@ -139,8 +139,7 @@ function usedUpBy(
   { maxAttempts, maxQuickAttempts = maxAttempts }: RetryPolicy,
 ): number | undefined {
   if (!isAnswering) return attempts >= maxAttempts ? maxAttempts : undefined;
-  const isQuick = recoveryRoutes[failure.code].isQuick === true;
-  if (!isQuick && samePaceBefore + 1 >= maxAttempts) return maxAttempts;
+  if (!isQuickFailure(failure) && samePaceBefore + 1 >= maxAttempts) return maxAttempts;
   const most = Math.max(maxAttempts, maxQuickAttempts);
   return attempts >= most ? most : undefined;
 }

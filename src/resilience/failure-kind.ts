@@ -29,6 +29,16 @@ export function maxRepeatsOf(failure: Failure): number {
   return retries === 'policy' ? Infinity : retries;
 }
 
+/** This machine ran out of something for a moment, and nothing was sent: it says nothing about the provider. */
+export function isShortage({ context }: Failure): boolean {
+  return context['shortage'] !== undefined;
+}
+
+/** Whether it is likely over at once. What a crowded machine lacks is not: all that wait would come back together. */
+export function isQuickFailure(failure: Failure): boolean {
+  return recoveryRoutes[failure.code].isQuick === true && !isShortage(failure);
+}
+
 /** How often failures of the same pace were followed by another attempt: their waits grow together. */
 export function countPace(counts: FailureCounts, { code }: Failure): number {
   const isQuick = recoveryRoutes[code].isQuick === true;

@@ -6,7 +6,7 @@ import { chargeEnd } from '../resilience/call-progress.ts';
 import type { AttemptSituation, StepEnd } from '../resilience/call-progress.ts';
 import { decideNext } from '../resilience/decide.ts';
 import type { Decision } from '../resilience/decide.ts';
-import { countPace, kindOf } from '../resilience/failure-kind.ts';
+import { countPace, kindOf, isShortage } from '../resilience/failure-kind.ts';
 import type { Entry, Gate } from '../resilience/gate.ts';
 import { spentLimit } from '../resilience/ledger.ts';
 import { recoveryRoutes } from '../resilience/recovery-routes.ts';
@@ -180,11 +180,6 @@ function endOf<Value>(
   const decision = decide(step, attempted, durationMs);
   const end = { charge, isProbe, waitedMs, durationMs, wallMs: clock.wallMs() };
   return { type: 'failure', failure, value, canSplice, decision, wasAdmitted: true, ...end };
-}
-
-/** What this machine lacks for a moment says nothing about the provider. */
-function isShortage({ context }: Failure): boolean {
-  return context['shortage'] !== undefined;
 }
 
 /** Whatever was answered shows that the provider works, a refusal too; what a person must mend shows nothing. */
