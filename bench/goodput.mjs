@@ -22,7 +22,9 @@ const onlyRate = numberOf('rate', -1);
 const isEveryday = process.argv.includes('--everyday');
 const isVerbose = process.argv.includes('--verbose');
 const only = process.argv.find((word) => word.startsWith('--only='))?.slice('--only='.length) ?? '';
-const rates = [0, 0.1, 0.3, 0.5].filter((rate) => onlyRate < 0 || rate === onlyRate);
+/** Only the median task and the outage. */
+const isPaceOnly = process.argv.includes('--pace');
+const rates = [0, 0.1, 0.3, 0.5].filter((rate) => !isPaceOnly && (onlyRate < 0 || rate === onlyRate));
 
 /** Every wait of the presets is a hundredth of what it is; attempts, doubling, cap and spread stay. */
 const scale = 100;

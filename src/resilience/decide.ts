@@ -104,7 +104,7 @@ function decideRetry(attempt: FailedAttempt, policy: RetryPolicy): RetryVerdict 
     resumeAfterMs === undefined ? { type: 'no-retry', reason } : { type: 'no-retry', reason, resumeAfterMs };
 
   if (!failure.retryable) return no(`${failure.code} would not be mended by asking again`);
-  const maxRepeats = attempt.isByOwnPolicy === true ? Infinity : maxRepeatsOf(failure);
+  const maxRepeats = attempt.isByOwnPolicy === true ? Infinity : maxRepeatsOf(failure, attempt.isAnswering);
   if (attempt.sameKindBefore >= maxRepeats) return no(repeatedText(failure, maxRepeats));
   const isQuick = isQuickFailure(failure);
   const retry = (attempt.samePaceBefore ?? attempts - 1) + 1;

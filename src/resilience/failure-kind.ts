@@ -21,10 +21,13 @@ export function kindOf({ code, causes, context }: Failure): FailureKind {
   return code === 'INVALID_RESPONSE' && context['isNoAnswer'] === true ? 'NO_ANSWER' : code;
 }
 
-/** How often a failure of this kind may be followed by another attempt at the same model, besides what the policy allows. */
-export function maxRepeatsOf(failure: Failure): number {
+/**
+ * How often a failure of this kind may be followed by another attempt at the same model, besides what the policy allows. Where the model
+ * has answered lately, neither its name nor a login page stands in the way.
+ */
+export function maxRepeatsOf(failure: Failure, isAnswering = false): number {
   const kind = kindOf(failure);
-  if (kind === 'NAME_NOT_FOUND' || kind === 'NO_ANSWER') return narrowKinds[kind];
+  if (kind === 'NAME_NOT_FOUND' || kind === 'NO_ANSWER') return isAnswering ? Infinity : narrowKinds[kind];
   const { retries } = recoveryRoutes[kind];
   return retries === 'policy' ? Infinity : retries;
 }
