@@ -1,7 +1,9 @@
 import { matchesGlob } from '../base/glob.ts';
 import type { Json } from '../base/json.ts';
 import { readPlainCommand } from '../base/shell-words.ts';
-import { findRunnerArgument } from './command-runners.ts';
+import { areHarmless } from './command-arguments.ts';
+import { mentionOf } from './command-mention.ts';
+import { normalPath, pathEnds } from './path-text.ts';
 
 /** A value that a condition names. */
 export type Literal = string | number | boolean | null;
@@ -10,14 +12,16 @@ export type Literal = string | number | boolean | null;
  * What a value must be: exactly this; one of these; a text that fits a pattern with `*`; a number beyond a bound; a command that
  * begins with the words of one of these.
  *
- * A pattern looks at the text and at nothing else: it knows no folders, no hosts and no commands. `'git *'` also fits
- * `'git status; rm -rf .'`, so never allow a shell by one. A text with a `..` segment counts as not judged.
+ * A pattern is for names. It knows no hosts and no commands: `'git *'` also fits `'git status; rm -rf .'`, so never allow a shell by one. A
+ * path that may be the same place in other words (`./src/x`, an absolute path, one with `..`) counts as not judged, and the file tools of a
+ * workspace are judged by where the path really leads as well.
  *
- * `runs` is for commands: `'git status'` fits `git status --short`, and neither `git -c x status` nor anything that is more than
- * one plain command. Whatever it does not understand, and an argument that is known to make a program run another one, counts as
- * not judged: an `allow` does not hold for it, an `ask` or a `deny` does. It saves a person from being asked about what is plainly
- * harmless. It is no boundary: `git status` itself obeys the configuration of the folder, `npm test` runs what stands in a file,
- * and a `deny` of `git push` does not see it in a script. The boundary is the sandbox.
+ * `runs` is for commands. `'git status'` fits `git status --short`: the very words of the rule, and after them only arguments that are known to
+ * be harmless. An `allow` holds for nothing else. A `deny` holds for the command in whatever dress: with options before its subcommand, by
+ * another path of the program, in quotes, behind `sudo`, `env`, `sh -c` or an operator. A command that is not understood, and in which
+ * nothing of what a `deny` names is plain to see, is asked about. It saves a person from being asked about what is plainly harmless, and
+ * it is no boundary: `npm test` runs what stands in a file, and a `deny` of `git push` does not see it in a script. The boundary is the
+ * sandbox.
  */
 export type InputCondition =
   | Literal
@@ -31,7 +35,14 @@ export type InputPattern = Readonly<Record<string, InputCondition>>;
 
 /** Whether an input meets a pattern. `unclear`: the value at `path` is of a kind that the condition says nothing about. */
 export type InputVerdict =
-  { readonly type: 'yes' } | { readonly type: 'no' } | { readonly type: 'unclear'; readonly path: string };
+  | { readonly type: 'yes' }
+  | { readonly type: 'no' }
+  | {
+      readonly type: 'unclear';
+      readonly path: string;
+      /** A command that is not understood, and in which nothing of what the rule names is plain to see: a person is asked. */
+      readonly isAsked?: true;
+    };
 
 /** Judges an input by all conditions: one that fails decides, whatever the others say. */
 export function judgeInput(pattern: InputPattern, input: Json): InputVerdict {
@@ -40,11 +51,13 @@ export function judgeInput(pattern: InputPattern, input: Json): InputVerdict {
     const judged = judgeAt(condition, path, input);
     if (judged === 'no') return { type: 'no' };
     if (judged === 'unclear') verdict = { type: 'unclear', path };
+    if (judged === 'not-understood' && verdict.type === 'yes')
+      verdict = { type: 'unclear', path, isAsked: true };
   }
   return verdict;
 }
 
-type Judged = InputVerdict['type'];
+type Judged = 'yes' | 'no' | 'unclear' | 'not-understood';
 
 function judgeAt(condition: InputCondition, path: string, input: Json): Judged {
   let value: Json = input;
@@ -80,7 +93,9 @@ const maxTextCharacters = 100_000;
 
 function judgeText(glob: string, value: Json): Judged {
   if (typeof value !== 'string' || value.length > maxTextCharacters || climbs(value)) return 'unclear';
-  return matchesGlob(value, glob) ? 'yes' : 'no';
+  if (matchesGlob(value, glob)) return 'yes';
+  // `./src/x`, `src//x` and `/work/project/src/x` may be what `src/*` means: the text alone does not say.
+  return pathEnds(normalPath(value)).some((end) => matchesGlob(end, glob)) ? 'unclear' : 'no';
 }
 
 /** `src/../../secrets` begins with `src/` and lies elsewhere. */
@@ -88,30 +103,31 @@ function climbs(text: string): boolean {
   return text.includes('..') && /(?:^|[/\\])\.\.(?:$|[/\\])/.test(text);
 }
 
-function judgeCommand(allowed: readonly string[], value: Json): Judged {
-  const words = typeof value === 'string' ? readPlainCommand(value) : undefined;
-  if (words === undefined) return 'unclear';
-  const judged = allowed.map((beginning) => judgeWords(beginning, words));
+function judgeCommand(named: readonly string[], value: Json): Judged {
+  if (typeof value !== 'string') return 'unclear';
+  const words = readPlainCommand(value);
+  const judged = named.map((beginning) => judgeWords(beginning, { text: value, words }));
   if (judged.includes('yes')) return 'yes';
-  return judged.includes('unclear') ? 'unclear' : 'no';
+  if (judged.includes('unclear')) return 'unclear';
+  return words === undefined || judged.includes('not-understood') ? 'not-understood' : 'no';
+}
+
+interface CommandText {
+  readonly text: string;
+  /** Of one plain command. */
+  readonly words: readonly string[] | undefined;
 }
 
 /** What stands in the rule itself was meant, so that only what comes after it is looked at. */
-function judgeWords(beginning: string, words: readonly string[]): Judged {
+function judgeWords(beginning: string, { text, words }: CommandText): Judged {
   const wanted = readPlainCommand(beginning);
   if (wanted === undefined) return 'unclear';
-  if (wanted[0] !== words[0]) return 'no';
-  if (wanted.every((word, index) => word === words[index])) {
-    return findRunnerArgument(words, wanted.length) === undefined ? 'yes' : 'unclear';
-  }
-  // `git -c a=b push` is a push all the same, which a rule that forbids `git push` must not overlook.
-  return hasInOrder(words, wanted) && findRunnerArgument(words, 1) !== undefined ? 'unclear' : 'no';
-}
-
-function hasInOrder(words: readonly string[], wanted: readonly string[]): boolean {
-  let found = 0;
-  for (const word of words) if (word === wanted[found]) found += 1;
-  return found === wanted.length;
+  if (words !== undefined && wanted.every((word, index) => word === words[index]))
+    return areHarmless(words, wanted.length) ? 'yes' : 'unclear';
+  // `git -c a=b push` and `sudo git push` are a push all the same, which a rule that forbids it must not overlook.
+  const mention = mentionOf(wanted, { text, plain: words });
+  if (mention === 'yes') return 'unclear';
+  return mention === 'unclear' ? 'not-understood' : 'no';
 }
 
 function isLiteral(value: InputCondition | Json): value is Literal {

@@ -12,7 +12,8 @@ import type { InputPattern } from './permission-input.ts';
 // 4. An `allow` lifts a tool's own `ask` only if the rule says what it is about: the tool by its exact name, or conditions
 //    on the input. A rule of nothing but an effect, or of a name with `*`, lifts nothing.
 // 5. Where a condition cannot be judged (a number was wanted and a text came), the rule counts if it is `ask` or `deny`, and
-//    does not if it is `allow`. The input is judged as the model wrote it, before a schema turns it into something else.
+//    does not if it is `allow`. A command that is not understood, and in which nothing of what a `deny` names is plain to see, is
+//    asked about. The input is judged as the model wrote it, before a schema turns it into something else.
 // 6. Of rules that were intersected, each list decides for itself and the strictest decision counts.
 
 /** One rule about which calls may run. All that it says must hold; what it leaves out holds for every call. */
@@ -66,7 +67,8 @@ export function intersectRules(parent: PermissionRules, child: PermissionRules):
 
 const strictness = { allow: 0, ask: 1, deny: 2 } as const satisfies Record<Permission, number>;
 
-function stricter(one: PermissionDecision, other: PermissionDecision): PermissionDecision {
+/** The one of two decisions that lets less happen. */
+export function stricter(one: PermissionDecision, other: PermissionDecision): PermissionDecision {
   return strictness[other.permission] > strictness[one.permission] ? other : one;
 }
 
@@ -91,7 +93,8 @@ function decideByList(
     const match = judgeRule(rule, subject, input);
     if (match === undefined) continue;
     if (rule.permission === 'allow' && (match.unclear !== undefined || !mayLift(rule, subject))) continue;
-    const decision = { permission: rule.permission, why: whyRule(rule, match) };
+    const permission = rule.permission === 'deny' && match.isAsked === true ? 'ask' : rule.permission;
+    const decision = { permission, why: whyRule(rule, match) };
     ruled = ruled === undefined ? decision : stricter(ruled, decision);
   }
   return ruled ?? own;
@@ -100,6 +103,8 @@ function decideByList(
 interface Match {
   /** The condition that could not be judged. */
   readonly unclear?: string;
+  /** A command that is not understood: a person is asked where the rule would forbid. */
+  readonly isAsked?: true;
 }
 
 function judgeRule(
@@ -112,7 +117,8 @@ function judgeRule(
   if (pattern === undefined) return {};
   const verdict = judgeInput(pattern, input);
   if (verdict.type === 'no') return undefined;
-  return verdict.type === 'unclear' ? { unclear: verdict.path } : {};
+  if (verdict.type === 'yes') return {};
+  return { unclear: verdict.path, ...(verdict.isAsked === true ? { isAsked: true } : {}) };
 }
 
 /** An `allow` that says no more than `*` or an effect was not written with this tool in mind. */

@@ -1,6 +1,5 @@
 import { callHash } from '../agent/call-hash.ts';
 import { callWarning } from '../agent/call-warning.ts';
-import { decidePermission } from '../agent/permission.ts';
 import { isForeign } from '../agent/provenance.ts';
 import { foreignWhy } from '../agent/renew-question.ts';
 import type { ReadyCall } from '../agent/state.ts';
@@ -8,6 +7,7 @@ import type { AskFirstEnd, ToolEnd } from '../agent/tool-call.ts';
 import { levelOf } from '../model/confinement.ts';
 import type { Tool } from '../model/tool.ts';
 import type { AgentParts } from './agent-parts.ts';
+import { judgeCall } from './judge-call.ts';
 import type { LiveRun } from './live-run.ts';
 import { refuseDenied, refuseUnknown } from './refuse-call.ts';
 
@@ -23,7 +23,7 @@ export function admitCall(
   const tool = parts.registry.get(call.name);
   if (tool === undefined) return refusedEnd(refuseUnknown(call, parts.registry, call.name));
   const input = live.inputs?.get(index) ?? call.input;
-  const { permission, why } = decidePermission(tool, input, parts.rules);
+  const { permission, why } = judgeCall(tool, input, parts.rules);
   if (permission === 'deny') return refusedEnd(refuseDenied(call, why));
   const reason = whyAsked(parts, live, { call, tool, permission, why });
   if (reason === undefined) return undefined;

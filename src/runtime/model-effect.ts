@@ -1,5 +1,4 @@
 import type { Answer, CompactionMade } from '../agent/event.ts';
-import { decidePermission } from '../agent/permission.ts';
 import type { Calling, RunState } from '../agent/state.ts';
 import type { PreparedCall } from '../agent/tool-call.ts';
 import type { Json } from '../base/json.ts';
@@ -21,6 +20,7 @@ import { overspentBy } from './family-budget.ts';
 import { addCallIds } from './distinct-call-ids.ts';
 import { createModelTurn } from './model-turn.ts';
 import { prepareCalls } from './prepare-calls.ts';
+import { judgeCall } from './judge-call.ts';
 import { writeAsRead } from './repair-answer.ts';
 import { awaitSchema } from './schema-wait.ts';
 
@@ -183,7 +183,7 @@ function prepare(
   const { limits } = config;
   return prepareCalls(toolCalls, {
     registry,
-    decidePermission: (tool, input) => decidePermission(tool, input, rules),
+    decidePermission: (tool, input) => judgeCall(tool, input, rules),
     withdrawn: withdrawnReasons(state),
     maxCallsPerTurn: limits.maxCallsPerTurn,
     callsLeft: Math.max(0, limits.maxToolCalls - state.toolCalls),

@@ -5,6 +5,7 @@ import type { FetchOptions } from './fetch-page.ts';
 import { findFilesTool } from './find-files.ts';
 import { listFilesTool } from './list-files.ts';
 import { readFileTool } from './read-file.ts';
+import { judgeByPlace } from './real-place.ts';
 import { searchFilesTool } from './search-files.ts';
 import { shellTool } from './shell.ts';
 import type { ShellOptions } from './shell.ts';
@@ -31,12 +32,14 @@ export function workspaceTools(
   { shell = {}, fetch = {} }: WorkspaceToolsOptions = {},
 ): readonly Tool[] {
   return [
-    readFileTool(workspace),
-    writeFileTool(workspace),
-    editFileTool(workspace),
-    listFilesTool(workspace),
-    findFilesTool(workspace),
-    searchFilesTool(workspace),
+    ...[
+      readFileTool(workspace),
+      writeFileTool(workspace),
+      editFileTool(workspace),
+      listFilesTool(workspace),
+      findFilesTool(workspace),
+      searchFilesTool(workspace),
+    ].map((made) => judgeByPlace(workspace, made)),
     ...(shell === false ? [] : [shellTool(workspace, shell)]),
     ...(fetch === false ? [] : [fetchTool(fetch)]),
   ];
