@@ -94,7 +94,7 @@ const maxTextCharacters = 100_000;
 function judgeText(glob: string, value: Json): Judged {
   if (typeof value !== 'string' || value.length > maxTextCharacters || climbs(value)) return 'unclear';
   if (matchesGlob(value, glob)) return 'yes';
-  // `./src/x`, `src//x` and `/work/project/src/x` may be what `src/*` means: the text alone does not say.
+  // `./src/x`, `src//x` and `/srv/project/src/x` may be what `src/*` means: the text alone does not say.
   return pathEnds(normalPath(value)).some((end) => matchesGlob(end, glob)) ? 'unclear' : 'no';
 }
 
