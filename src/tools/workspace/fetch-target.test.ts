@@ -80,6 +80,16 @@ describe('readRedirect()', () => {
     { location: 'https://user@example.com/', code: 'PERMISSION_DENIED', says: /user name/ },
     { location: 'https://example.com:22/', code: 'PERMISSION_DENIED', says: /port 22/ },
     { location: 'https://', code: 'INVALID_RESPONSE', says: /no web address/ },
+    { location: 'https://other.example/', code: 'VALIDATION_ERROR', says: /another host or port/ },
+    { location: '//other.example/', code: 'VALIDATION_ERROR', says: /another host or port/ },
+    { location: 'https://www.example.com/', code: 'VALIDATION_ERROR', says: /another host or port/ },
+    {
+      location: 'https://example.com.other.example/',
+      code: 'VALIDATION_ERROR',
+      says: /another host or port/,
+    },
+    { location: 'https://example.com:8443/', code: 'VALIDATION_ERROR', says: /another host or port/ },
+    { location: 'https://93.184.216.34/', code: 'VALIDATION_ERROR', says: /another host or port/ },
     { location: `/${'a'.repeat(5000)}`, code: 'INVALID_RESPONSE', says: /no web address/ },
   ])('refuses to go on to $location', ({ location, code, says }) => {
     const read = (): unknown => readRedirect(location, from, rules);
@@ -88,10 +98,17 @@ describe('readRedirect()', () => {
   });
 
   it('forgets that a host is listed where a stranger sends us there', () => {
-    const stranger = readTarget('http://example.com/', rules);
-    const listed = readTarget('http://127.0.0.1:9000/', rules);
-    expect(readRedirect('http://127.0.0.1:8080/', stranger, rules)).toMatchObject({ isListed: false });
-    expect(readRedirect('http://127.0.0.1:8080/', listed, rules)).toMatchObject({ isListed: true });
+    const upgrade = { listed: readListed(['example.com:443']), ownPorts: () => [] };
+    const stranger = readTarget('http://example.com/', upgrade);
+    expect(readRedirect('https://example.com/', stranger, upgrade)).toMatchObject({ isListed: false });
+    const listed = readTarget('http://127.0.0.1:8080/', rules);
+    expect(readRedirect('http://127.0.0.1:8080/b', listed, rules)).toMatchObject({ isListed: true });
+  });
+
+  it('goes on to the same host by https, and to the same host written otherwise', () => {
+    const plain = readTarget('http://example.com/', rules);
+    expect(readRedirect('https://example.com/a', plain, rules)).toMatchObject({ port: 443 });
+    expect(readRedirect('https://EXAMPLE.com.:443/a', from, rules)).toMatchObject({ host: 'example.com' });
   });
 
   it('reads a place beside the page', () => {

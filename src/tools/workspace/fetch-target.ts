@@ -54,7 +54,7 @@ export function readTarget(text: string, rules: FetchRules): FetchTarget {
   return checkedTarget(new URL(trimmed), rules);
 }
 
-/** Reads where a page sends us instead; it must be as allowed as the first one. */
+/** Reads where a page sends us instead. Only within one server: rules and people have judged the address that was asked for. */
 export function readRedirect(location: string, from: FetchTarget, rules: FetchRules): FetchTarget {
   const shown = `${showUrl(from.url.href)}: it sends us on to ${showUrl(location)}`;
   if (location.length > maxUrlCharacters || !URL.canParse(location, from.url.href)) {
@@ -68,8 +68,19 @@ export function readRedirect(location: string, from: FetchTarget, rules: FetchRu
       hint: 'Fetch the https form of that address, if there is one.',
     });
   }
+  if (!isSameServer(from, target)) {
+    throw workspaceError('VALIDATION_ERROR', `Cannot fetch ${shown}, which is another host or port`, {
+      hint: 'Call fetch with that address if it is wanted: whether it may be fetched is judged then, as for any other.',
+    });
+  }
   // A stranger's page must not point us at a private host that was listed for other purposes.
   return from.isListed ? target : { ...target, isListed: false };
+}
+
+/** What was allowed was this server. The same host by https counts as it, where it was asked for by http. */
+function isSameServer(from: FetchTarget, to: FetchTarget): boolean {
+  const isUpgrade = !from.isSecure && to.isSecure && from.port === 80 && to.port === 443;
+  return from.host === to.host && (from.port === to.port || isUpgrade);
 }
 
 /** An address as a sentence quotes it. */
