@@ -46,6 +46,7 @@ export async function openAgent(settings: Settings, options: OpenAgentOptions = 
   const { loadTools = loadWorkspaceTools, clock } = options;
   const { protect, sandbox } = settings;
   refuseFolder(settings.storeFile);
+  await loadAhead();
   const workspace = await openWorkspace(settings.workspace, { protect, sandbox });
   const tools = [...(await loadTools(workspace, settings)), ...settings.tools];
   const store = storeAt(settings.storeFile, { clock, create: true });
@@ -56,6 +57,22 @@ export async function openAgent(settings: Settings, options: OpenAgentOptions = 
     throw toStorageError(error, settings.storeFile);
   }
   return { agent, store, workspace, settings, close: () => store.close() };
+}
+
+/**
+ * Everything of ours that is otherwise loaded when it is first needed. Rerail may be installed in the workspace, and a command that
+ * nothing holds may have written over its files by then: what is loaded now is what was installed.
+ */
+async function loadAhead(): Promise<void> {
+  await Promise.all([
+    import('../tools/sandbox/probe-sandbox.ts'),
+    import('./report-failure.ts'),
+    import('../errors/failure.ts'),
+    import('../errors/rerail-error.ts'),
+    import('./config/load-settings.ts'),
+    import('./view/create-run-view.ts'),
+    import('./view/request-facts.ts'),
+  ]);
 }
 
 function refuseFolder(storeFile: string): void {

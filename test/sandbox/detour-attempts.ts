@@ -1,5 +1,5 @@
 // Table: ways to what is protected in the workspace that pass its own name by. Part of `attempts.ts`.
-import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Attempt, Scene } from './attempt.ts';
 
@@ -10,6 +10,8 @@ export function layDetours(root: string): void {
     writeFileSync(path.join(root, name), text);
   }
   for (const [name, target] of Object.entries(links)) symlinkSync(target, path.join(root, name));
+  for (const [name, target] of Object.entries(secondNames))
+    linkSync(path.join(root, target), path.join(root, name));
 }
 
 /** Tools whose folders are missing: each would be obeyed by the next program that opens the folder. */
@@ -39,6 +41,7 @@ const missingTools = [
 const files = {
   '.git/config':
     '[core]\n\thooksPath = my-hooks\n\tfsmonitor = tools/watch.sh\n[include]\n\tpath = ../team.gitconfig\n',
+  '.git/hooks/post-commit': 'good\n',
   'tools/watch.sh': 'good\n',
   'my-hooks/README': 'good\n',
   'team.gitconfig': 'good\n',
@@ -51,6 +54,8 @@ const files = {
   'team/curlrc': 'good\n',
 };
 const links = { 'sub/.github': '../gh', '.curlrc': 'hop', hop: 'team/curlrc', '.envrc': 'later-envrc' };
+/** Other names of files that are protected under their first. */
+const secondNames = { 'second-config': '.git/config', 'sub/second-hook': '.git/hooks/post-commit' };
 
 const isEvil =
   (...names: readonly string[]) =>
@@ -90,6 +95,11 @@ export const detourAttempts: readonly Attempt[] = [
     name: 'turn a link between a protected name and its file elsewhere',
     script: () => 'echo evil > own-curlrc && ln -sfn own-curlrc hop',
     isOut: isEvil('.curlrc'),
+  },
+  {
+    name: 'write a protected file through a second name that it had before',
+    script: () => 'echo evil >> second-config; echo evil >> sub/second-hook',
+    isOut: isEvil('.git/config', '.git/hooks/post-commit'),
   },
   {
     name: 'make a repository without .git',

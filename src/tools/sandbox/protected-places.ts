@@ -6,6 +6,7 @@ import { protectedWithin, whyProtected } from '../workspace/protected-paths.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { isInside } from './clean-environment.ts';
 import { gitPlaces, isGitFolder } from './git-places.ts';
+import { otherNames } from './other-names.ts';
 
 /** What of a workspace is protected. */
 export interface ProtectedPlaces {
@@ -52,12 +53,20 @@ export async function findProtected(
   // The nearest first, so that the bound cuts off what lies deepest. Every folder was a name that was counted.
   for (let wave: readonly string[] = ['']; wave.length > 0 && !search.isCut;)
     wave = await searchWave(search, wave);
+  await noteOtherNames(search);
   const canHoldAll = !search.isFull && search.held.size <= placeBounds.held;
   // Not counted: they are as many as this program has, and no command adds to them.
   for (const place of ownCode()) await noteObject(search, place, 'Rerail itself runs from it');
   const { found, objects, unreadable, isCut } = search;
   const held = [...search.held];
   return { found, held, above: foldersAbove(workspace.root, held), objects, unreadable, isCut, canHoldAll };
+}
+
+async function noteOtherNames(search: Search): Promise<void> {
+  const { workspace, held, maxNames } = search;
+  const names = await otherNames(workspace.root, { held: [...held], maxNames });
+  search.isCut ||= names === undefined;
+  for (const name of names ?? []) await noteObject(search, name, 'it is another name of a protected file');
 }
 
 interface Search {
