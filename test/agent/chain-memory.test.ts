@@ -34,7 +34,8 @@ describe('over the turns of a run', () => {
   ] as const)('a model that $what is asked once, and the next one carries on', async ({ failure }) => {
     const first = modelOf('first', [call, { failure }]);
     const second = modelOf('second', [call, call, call, 'Done.']);
-    const agent = createAgent({ model: [first, second], tools: [step] });
+    // What one run found out about an account holds for those after it: see test/model/cooling-accounts.test.ts.
+    const agent = createAgent({ model: [first, second], tools: [step], gates: createGates() });
     const outcome = await agent.run('Go');
     expect(outcome).toMatchObject({ type: 'completed', text: 'Done.', turns: 5 });
     expect(first.calls).toHaveLength(2);
