@@ -55,6 +55,18 @@ export const logRules = {
     message: 'Text retracted',
     fields: ({ turn, keep }) => ({ turn, keep }),
   },
+  'request-noted': {
+    level: ({ note }) => (note.type === 'tool-left-out' ? 'warn' : 'info'),
+    message: 'Request noted',
+    fields: ({ turn, attempt, provider, model, note }) => ({
+      turn,
+      attempt,
+      provider,
+      model,
+      ...note,
+      type: note.type,
+    }),
+  },
   'model-finished': {
     level: 'info',
     message: 'Model finished',

@@ -1,6 +1,7 @@
 import type { Json } from '../base/json.ts';
 import type { Failure } from '../errors/failure.ts';
 import type { Message } from '../model/message.ts';
+import type { RequestNote } from '../model/request-note.ts';
 import type { RunExplanation } from './error-report.ts';
 import type { RecoveryName } from './recovery.ts';
 import type { PersonRequest, RunOutcome, StopReason, SuspendReason } from './run-outcome.ts';
@@ -41,6 +42,15 @@ export type RunEvent<Output = unknown> =
       readonly inputTokens?: number;
       readonly outputTokens?: number;
       readonly costUsd?: number;
+    }
+  /** What was done about a request to a model on its way, and what its answer does not show. */
+  | {
+      readonly type: 'request-noted';
+      readonly turn: number;
+      readonly attempt: number;
+      readonly provider: string;
+      readonly model: string;
+      readonly note: RequestNote;
     }
   | {
       readonly type: 'tool-started';

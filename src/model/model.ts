@@ -5,6 +5,7 @@ import type { Finish } from './finish.ts';
 import type { AssistantPart, ToolCallPart } from './message.ts';
 import type { Pooled } from './key-pool.ts';
 import type { Price } from './price.ts';
+import type { RequestNote } from './request-note.ts';
 import type { ModelRequest } from './request.ts';
 import type { StreamPart } from './stream-part.ts';
 import type { Timeouts } from './timeouts.ts';
@@ -23,7 +24,8 @@ export interface Model extends Pooled<Model> {
   readonly price?: Price;
   /**
    * Sends the request once. Must not reject: whatever goes wrong comes back as a failure with what had arrived. Must end
-   * within `timeouts.totalMs`, must end at once when the signal aborts, and must not send a second request.
+   * within `timeouts.totalMs`, must end at once when the signal aborts, and must not send a second request; only
+   * a kept connection that turns out to be closed before anything was answered may be replaced, once.
    */
   readonly call: (request: ModelRequest, options?: AttemptOptions) => Promise<ModelResponse>;
 }
@@ -68,6 +70,8 @@ export interface PartialResult {
   readonly responseId?: string;
   /** The model that answered, in the provider's words, where it says so. */
   readonly servedBy?: string;
+  /** What was done about the request on its way; absent where nothing. */
+  readonly notes?: readonly RequestNote[];
 }
 
 /** Nothing had arrived. */

@@ -9,6 +9,7 @@ import type { ToolCallPart } from './message.ts';
 import type { ModelResponse, ModelResult, PartialResult } from './model.ts';
 import { costOf } from './price.ts';
 import type { Price } from './price.ts';
+import type { RequestNote } from './request-note.ts';
 import { parseToolArguments } from './tool-arguments.ts';
 
 interface Settling {
@@ -17,11 +18,12 @@ interface Settling {
   readonly price?: Price | undefined;
   /** What broke the stream, where something did. Then nothing that arrived is an answer. */
   readonly failure?: Failure | undefined;
+  readonly notes?: readonly RequestNote[] | undefined;
 }
 
 /** The verdict on one attempt: a whole answer, or a typed failure with what had arrived. Every model ends here. */
 export function settle(assembled: Assembled, settling: Settling): ModelResponse {
-  const partial = toPartial(assembled, settling.price);
+  const partial = toPartial(assembled, settling);
   if (settling.failure !== undefined) return { type: 'failure', failure: settling.failure, partial };
   const fault =
     findFinishFault(partial, assembled.unfinishedCalls) ??
@@ -31,7 +33,7 @@ export function settle(assembled: Assembled, settling: Settling): ModelResponse 
 }
 
 /** Field by field: this stands on the way of every call, and copies of objects are what costs there. */
-function toPartial(assembled: Assembled, price: Price | undefined): PartialResult {
+function toPartial(assembled: Assembled, { price, notes = [] }: Settling): PartialResult {
   const { content, usage, finish, responseId, servedBy } = assembled;
   const toolCalls: ToolCallPart[] = [];
   for (const part of content) if (part.type === 'tool-call') toolCalls.push(part);
@@ -46,6 +48,7 @@ function toPartial(assembled: Assembled, price: Price | undefined): PartialResul
   if (costUsd !== undefined) partial.costUsd = costUsd;
   if (responseId !== undefined) partial.responseId = responseId;
   if (servedBy !== undefined) partial.servedBy = servedBy;
+  if (notes.length > 0) partial.notes = notes;
   return partial;
 }
 

@@ -42,6 +42,7 @@ const events: { readonly [Type in RunEvent['type']]: Extract<RunEvent, { readonl
   'text-delta': { type: 'text-delta', turn: 1, text: 'ANSWER' },
   'text-retracted': { type: 'text-retracted', turn: 1, keep: 0 },
   'reasoning-delta': { type: 'reasoning-delta', turn: 1, text: 'THOUGHT' },
+  'request-noted': { type: 'request-noted', turn: 1, attempt: 1, ...served, note: { type: 'reconnected' } },
   'model-finished': { type: 'model-finished', turn: 1, attempt: 1, ...served, durationMs: 5, inputTokens: 7 },
   'tool-started': { type: 'tool-started', ...tool, input: 'INPUT', attempt: 1 },
   'tool-progress': { type: 'tool-progress', ...tool, message: 'PROGRESS' },

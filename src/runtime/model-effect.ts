@@ -62,6 +62,7 @@ export async function performModelEffect(
   const options = loopOptionsOf(parts, live, { turn, signal: context.signal });
   const step = await performStep(asked, situation, options);
   if (live.family !== undefined) countAttempt(live.family, live.runId, step);
+  tellNotes(live, { step, asked, input });
   if (step.type === 'failure') {
     const made = await roomFor(parts, live, { step, target: situation.target, signal: context.signal });
     return endWith({ step, injected, ...(made === undefined ? {} : { made }) }, taken);
@@ -208,6 +209,19 @@ function withdrawnReasons({ withdrawn }: RunState): ReadonlyMap<string, string> 
   return entries.length === 0
     ? nothingWithdrawn
     : new Map(entries.map(([name, { reason }]) => [name, reason]));
+}
+
+/** What was done about the request is told once for each attempt; a tool that is left out, only in the first turn. */
+function tellNotes(
+  live: LiveRun,
+  { step, asked, input }: Omit<Finished, 'step'> & { readonly step: StepEnd<PartialResult> },
+): void {
+  const { turn, situation } = input;
+  for (const note of step.value?.notes ?? []) {
+    if (note.type === 'tool-left-out' && turn > 1) continue;
+    const { provider, name: model } = asked;
+    publish(live, { type: 'request-noted', turn, attempt: situation.attempt, provider, model, note });
+  }
 }
 
 interface Finished {

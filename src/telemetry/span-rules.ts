@@ -83,6 +83,7 @@ export const spanRules = {
       [attributes.breakerFrom]: from,
       [attributes.breakerTo]: to,
     }),
+  'request-noted': undefined,
   'breaker-awaited': undefined,
   'tool-withdrawn': (run, { turn, name, reason }) =>
     addEvent(run, spanEvents.toolWithdrawn, {

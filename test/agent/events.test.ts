@@ -278,7 +278,7 @@ const plays = {
 type Name = keyof typeof plays;
 
 /** Those that need a store are reached in stores.test.ts, those of runs below in test/flow/rungs.test.ts, `events-dropped` in
- * sharing.test.ts. */
+ * sharing.test.ts, `request-noted` in test/wire. */
 const byEvent: Readonly<
   Record<
     Exclude<
@@ -289,6 +289,7 @@ const byEvent: Readonly<
       | 'storage-restored'
       | 'child-event'
       | 'events-dropped'
+      | 'request-noted'
     >,
     Name
   >

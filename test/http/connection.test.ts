@@ -202,7 +202,7 @@ describe('a connection that stands', () => {
     expect(connections).toBe(3);
   });
 
-  it('is a failure, and no second request, when it is lost while it is used again', async () => {
+  it('is replaced once when it is lost while it is used again, and a failure when the new one is lost too', async () => {
     const server = await serverOf((socket, { count }) => {
       if (count === 1) socket.write(answer);
       else socket.resetAndDestroy();
@@ -211,8 +211,9 @@ describe('a connection that stands', () => {
     await model.call(wordRequest);
     expect(await model.call(wordRequest)).toMatchObject({
       failure: { code: 'NETWORK_ERROR', phase: 'headers', sideEffect: 'possible' },
+      partial: { notes: [{ type: 'reconnected' }] },
     });
-    expect(server.requests).toHaveLength(2);
+    expect(server.requests).toHaveLength(3);
   });
 
   it.each([

@@ -2,6 +2,7 @@ import type { Failure } from '../../errors/failure.ts';
 import type { Assembly } from '../../model/assembly.ts';
 import type { AttemptOptions } from '../../model/model.ts';
 import type { Price } from '../../model/price.ts';
+import type { RequestNote } from '../../model/request-note.ts';
 import type { StreamWatch } from '../../model/stream-watch.ts';
 import type { WireProtocol, WireTarget } from '../protocol.ts';
 import type { AttemptFacts } from './attempt-failures.ts';
@@ -39,5 +40,7 @@ export interface Attempt {
   refusalText: (() => string) | undefined;
   /** Set while the answer has said why it ends. Ends the attempt with it where nothing more comes; returns whether it is whole. */
   finish: (() => boolean) | undefined;
+  /** What was done about the request on its way. */
+  readonly notes: RequestNote[];
   readonly end: (failure?: Failure) => void;
 }

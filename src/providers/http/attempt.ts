@@ -3,7 +3,6 @@ import type { Cancel, Clock } from '../../base/clock.ts';
 import { systemClock } from '../../base/system.ts';
 import type { Failure } from '../../errors/failure.ts';
 import { createAssembly } from '../../model/assembly.ts';
-import type { Assembly } from '../../model/assembly.ts';
 import type { AttemptOptions, ModelResponse } from '../../model/model.ts';
 import type { ModelRequest } from '../../model/request.ts';
 import { settle } from '../../model/settle.ts';
@@ -32,10 +31,8 @@ export function runAttempt(
 ): Promise<ModelResponse> {
   return new Promise((resolve) => {
     const wrong = checkTimeouts(options.timeouts);
-    if (wrong !== undefined) {
-      resolve(settleAs(target, createAssembly(), wrong));
-      return;
-    }
+    if (wrong !== undefined)
+      return resolve(settleAs(target, { assembly: createAssembly(), notes: [] }, wrong));
     const course: Course = { phase: 'connect', response: undefined, isEnded: false };
     const stop = createStop();
     const clock = options.clock ?? systemClock;
@@ -50,6 +47,7 @@ export function runAttempt(
       isEnded: () => course.isEnded,
       refusalText: undefined,
       finish: undefined,
+      notes: [],
       watch: createStreamWatch(timeouts, {
         clock,
         onExpired: (kind) => expire(attempt, () => timeoutFailure(facts(), kind, boundOf(timeouts, kind))),
@@ -59,7 +57,7 @@ export function runAttempt(
         course.isEnded = true;
         attempt.watch.stop();
         stopListening();
-        const settled = settleAs(target, attempt.assembly, failure);
+        const settled = settleAs(target, attempt, failure);
         // A success has read what it wants; a failure leaves nothing running.
         const released = failure === undefined ? course.response?.discard() : undefined;
         const give = (): void => resolve(settled);
@@ -71,10 +69,11 @@ export function runAttempt(
     };
     const { signal } = options;
     stopListening = onAbort(signal, () => attempt.end(cancelledFailure(facts(), signal?.reason)));
-    if (course.isEnded) return;
+    if (course.isEnded) return undefined;
     perform(attempt, request, { course, stop }).catch((error: unknown) =>
       attempt.end(refusal(attempt) ?? thrownFailure(facts(), error)),
     );
+    return undefined;
   });
 }
 
@@ -116,6 +115,7 @@ async function perform(
     { url: endpoint.urlFor(path), headers: endpoint.headersFor(headers, credentials), body: written.text },
     stop.toSendOptions({
       maxBodyBytes,
+      onReconnected: () => attempt.notes.push({ type: 'reconnected' }),
       onConnected: () => {
         if (course.phase !== 'connect') return;
         course.phase = 'headers';
@@ -172,9 +172,9 @@ function factsOf({ wire, transport }: AttemptTarget, course: Course, clock: Cloc
 
 function settleAs(
   { wire, price, refine }: AttemptTarget,
-  assembly: Assembly,
+  { assembly, notes }: Pick<Attempt, 'assembly' | 'notes'>,
   found: Failure | undefined,
 ): ModelResponse {
   const failure = found === undefined || refine === undefined ? found : refine(found);
-  return settle(assembly.read(), { provider: wire.provider, model: wire.model, price, failure });
+  return settle(assembly.read(), { provider: wire.provider, model: wire.model, price, failure, notes });
 }

@@ -17,8 +17,10 @@ interface KnownSocket extends Socket {
 }
 
 /** What a request hands down through the agent. */
-interface HandedDown {
-  readonly idleSockets?: IdleSockets;
+export interface HandedDown {
+  readonly idleSockets?: IdleSockets | undefined;
+  /** Takes none of them, but may give its own back. */
+  readonly isFresh?: true | undefined;
 }
 
 /** Where Node's agents differ from their types: a request comes to them this way, as to all that stand in for one. */
@@ -38,7 +40,7 @@ export function watchFreeSockets<T extends Agent>(agent: T, maxIdleMs: number): 
   const inside = agent as unknown as AgentInside; // See there.
   const addRequest = inside.addRequest.bind(agent);
   inside.addRequest = (request, options) => {
-    const socket = takeIdle(options.idleSockets, maxIdleMs);
+    const socket = options.isFresh === true ? undefined : takeIdle(options.idleSockets, maxIdleMs);
     if (socket === undefined) return addRequest(request, options);
     request.reusedSocket = true;
     socket.ref();
@@ -69,6 +71,14 @@ export function markBusy(socket: KnownSocket): void {
 export function dropStaleSockets(agent: Agent, maxIdleMs: number): void {
   for (const name in agent.freeSockets) {
     for (const socket of agent.freeSockets[name] ?? []) if (isStale(socket, maxIdleMs)) socket.destroy();
+  }
+}
+
+/** Closes all idle connections to one host: where the server has closed one, it has most likely closed them all. */
+export function dropFreeSockets(agent: Agent, address: string): void {
+  for (const name in agent.freeSockets) {
+    if (!name.startsWith(`${address}:`)) continue;
+    for (const socket of agent.freeSockets[name] ?? []) socket.destroy();
   }
 }
 

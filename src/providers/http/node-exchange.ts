@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import { onAbort } from '../../base/abort.ts';
 import { encodingOf, inspectRatio } from './decompress.ts';
 import { markBusy } from './free-sockets.ts';
-import type { IdleSockets } from './free-sockets.ts';
+import type { HandedDown, IdleSockets } from './free-sockets.ts';
 import { createNodeBody } from './node-body.ts';
 import type { NodeBody } from './node-body.ts';
 import type { Proxy } from './proxy.ts';
@@ -29,6 +29,8 @@ export interface Target {
   readonly idleSockets: IdleSockets | undefined;
   /** What a proxy wants to be told. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Takes no connection that was kept. */
+  readonly isFresh?: true;
 }
 
 const maxInterim = 32;
@@ -59,13 +61,17 @@ export function exchange(
         outgoing.destroy();
       }),
     );
+    let receivedBytes = 0;
     outgoing.on('error', (error) => {
+      const isSilent = answer === undefined && outgoing.socket?.bytesRead === receivedBytes;
+      if (isSilent && outgoing.reusedSocket) markStale(error);
       reject(isConnected ? error : beforeConnection(error, target));
       // Whoever reads the answer is told; what is wrong behind its end is no longer about it.
       if (answer?.complete === false) answer.destroy(error);
     });
     outgoing.on('socket', (socket) => {
       markBusy(socket);
+      receivedBytes = socket.bytesRead;
       whenReady(socket, target.isSecure, () => {
         isConnected = true;
         options.onConnected();
@@ -80,6 +86,18 @@ export function exchange(
     });
     outgoing.end(request.body);
   });
+}
+
+const staleKey = Symbol('stale-connection');
+const lostCodes: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED']);
+
+function markStale(error: Error & { readonly code?: unknown }): void {
+  if (lostCodes.has(error.code)) Object.defineProperty(error, staleKey, { value: true });
+}
+
+/** Whether a connection that was kept from the call before was lost before anything was answered on it. */
+export function isStaleConnection(error: unknown): boolean {
+  return error instanceof Error && staleKey in error;
 }
 
 /** Interim answers say nothing; a server that sends nothing else, or changes the protocol, is left. */
@@ -97,7 +115,7 @@ function guardInterim(outgoing: ClientRequest, target: Target, give: (error: Err
 
 function open(target: Target, { headers, body }: TransportRequest, options: SendOptions): ClientRequest {
   const length = String(Buffer.byteLength(body));
-  const settings: RequestOptions & { readonly idleSockets: IdleSockets | undefined } = {
+  const settings: RequestOptions & HandedDown = {
     method: 'POST',
     host: target.host,
     port: target.port,
@@ -105,6 +123,7 @@ function open(target: Target, { headers, body }: TransportRequest, options: Send
     headers: headerList(target, headers).concat('content-length', length),
     agent: target.agent,
     idleSockets: target.idleSockets,
+    isFresh: target.isFresh,
   };
   if (target.proxy !== undefined) {
     // The signal is asked for only where it is needed: see `SendOptions.onStop`.

@@ -2,9 +2,9 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { AgentOptions } from 'node:https';
 import { defined } from '../../base/defined.ts';
-import { exchange } from './node-exchange.ts';
+import { exchange, isStaleConnection } from './node-exchange.ts';
 import type { Target } from './node-exchange.ts';
-import { dropStaleSockets, watchFreeSockets } from './free-sockets.ts';
+import { dropFreeSockets, dropStaleSockets, watchFreeSockets } from './free-sockets.ts';
 import type { IdleSockets } from './free-sockets.ts';
 import { proxyFor } from './proxy.ts';
 import type { Proxy, ProxyEnvironment } from './proxy.ts';
@@ -65,7 +65,10 @@ export function createNodeTransport(options: NodeTransportOptions = {}): NodeTra
   function sendOnce(request: TransportRequest, sending: SendOptions): Promise<TransportResponse> {
     const target = targetOf(request.url);
     dropStaleSockets(target.agent, freeSocketTimeoutMs);
-    return exchange(target, request, sending);
+    return exchange(target, request, sending).catch((error: unknown) => {
+      if (isStaleConnection(error)) return exchangeAfresh(target, request, sending);
+      throw error;
+    });
   }
 
   async function follow(
@@ -90,9 +93,20 @@ export function createNodeTransport(options: NodeTransportOptions = {}): NodeTra
   return { send, close: agents.close };
 }
 
+/** Sends a request again whose kept connection was lost: see docs/decisions/kept-connections.md. */
+function exchangeAfresh(
+  target: Target,
+  request: TransportRequest,
+  sending: SendOptions,
+): Promise<TransportResponse> {
+  dropFreeSockets(target.agent, `${target.host}:${target.port}`);
+  sending.onReconnected?.();
+  return exchange({ ...target, isFresh: true }, request, sending);
+}
+
 /** The connection was told of once. Written out, for a spread does not copy what stands on a prototype. */
-function silently({ signal, onStop, maxBodyBytes }: SendOptions): SendOptions {
-  return { signal, onConnected: () => undefined, ...defined({ onStop, maxBodyBytes }) };
+function silently({ signal, onStop, onReconnected, maxBodyBytes }: SendOptions): SendOptions {
+  return { signal, onConnected: () => undefined, ...defined({ onStop, onReconnected, maxBodyBytes }) };
 }
 
 let shared: NodeTransport | undefined;

@@ -17,8 +17,9 @@ export function createStop(): Stop {
     now: () => abort(),
     listen,
     signal,
-    toSendOptions: ({ onConnected, maxBodyBytes }) => {
-      const options = { __proto__: lazySignal, stop, onStop: stop.listen, onConnected, maxBodyBytes };
+    toSendOptions: ({ onConnected, onReconnected, maxBodyBytes }) => {
+      const own = { stop, onStop: stop.listen, onConnected, onReconnected, maxBodyBytes };
+      const options = { __proto__: lazySignal, ...own };
       return options as unknown as SendOptions; // The prototype brings the signal, which the compiler does not see.
     },
   };

@@ -1,8 +1,9 @@
 import type { Cancel } from '../../base/clock.ts';
 
 /**
- * How bytes get to a provider and back. A transport sends exactly one request, or several only to follow a redirect; it
- * never retries, never resends after a lost connection, and lets nothing but what the other side sent decide.
+ * How bytes get to a provider and back. A transport sends exactly one request, or several only to follow a redirect; it never
+ * retries, and lets nothing but what the other side sent decide. Only where a connection that was kept turns out to be closed
+ * before a single byte was answered, it sends the request once more on a new one, and says so.
  */
 export interface Transport {
   /**
@@ -29,6 +30,8 @@ export interface SendOptions {
   readonly onStop?: (listener: () => void) => Cancel;
   /** Called once, when the connection stands: from then on the other side may have acted. */
   readonly onConnected: () => void;
+  /** Called where the request goes out again on a new connection, at most once. */
+  readonly onReconnected?: () => void;
   /** The bound for the body, decompressed. */
   readonly maxBodyBytes?: number;
 }

@@ -1,0 +1,6 @@
+/** What was done about a request on its way, and what its answer does not show. */
+export type RequestNote =
+  /** The server had closed the connection that was kept from the call before, and the request went out again on a new one. */
+  | { readonly type: 'reconnected' }
+  /** The provider has no words for the tool, so that it was not offered: one schema that is refused breaks the whole request. */
+  | { readonly type: 'tool-left-out'; readonly tool: string; readonly reason: string };
