@@ -56,10 +56,12 @@ export async function findProtected(
   await noteOtherNames(search);
   const canHoldAll = !search.isFull && search.held.size <= placeBounds.held;
   // Not counted: they are as many as this program has, and no command adds to them.
-  for (const place of ownCode()) await noteObject(search, place, 'Rerail itself runs from it');
+  const { root } = workspace;
+  for (const place of ownCode().filter((own) => isInside(root, own) || isInside(own, root)))
+    await noteObject(search, place, 'Rerail itself runs from it');
   const { found, objects, unreadable, isCut } = search;
   const held = [...search.held];
-  return { found, held, above: foldersAbove(workspace.root, held), objects, unreadable, isCut, canHoldAll };
+  return { found, held, above: foldersAbove(root, held), objects, unreadable, isCut, canHoldAll };
 }
 
 async function noteOtherNames(search: Search): Promise<void> {
