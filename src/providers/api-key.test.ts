@@ -4,6 +4,7 @@ import { RerailError } from '../errors/rerail-error.ts';
 import { readApiKeys } from './api-key.ts';
 import type { KeySource } from './api-key.ts';
 import { readHeaders } from './custom-headers.ts';
+import { openai } from './openai/openai.ts';
 import { fingerprint, quotaKeyOf } from './quota-key.ts';
 
 const core = 'Zq7Lm2Xw9Rt4Vb6Kc1Np8Hs3';
@@ -131,9 +132,9 @@ describe('readApiKeys()', () => {
   it('makes the key a secret wherever it appears', () => {
     const apiKey = 'plainlookingbutsecret42';
     expect(redact(`got ${apiKey}`)).toContain(apiKey);
-    readApiKeys({ ...source, apiKey });
-    readApiKeys({ ...source, apiKey });
+    const models = [openai('gpt-5.4', { apiKey }), openai('gpt-5.4', { apiKey })];
     expect(redact(`got ${apiKey}`)).not.toContain(apiKey);
+    expect(models).toHaveLength(2);
   });
 });
 
@@ -154,14 +155,20 @@ describe('readHeaders()', () => {
     expect(JSON.stringify(error)).not.toContain(core);
   });
 
-  it('writes names in lower case, leaves out what has no value, and hides what is secret', () => {
+  it('writes names in lower case, and leaves out what has no value', () => {
     const secret = 'quitesecretcookievalue77';
     expect(readHeaders({ 'X-Team': 'a', Authorization: `Bearer ${secret}`, 'x-none': undefined })).toEqual({
       'x-team': 'a',
       authorization: `Bearer ${secret}`,
     });
-    expect(redact(`seen: ${secret}`)).not.toContain(secret);
     expect(readHeaders(undefined)).toEqual({});
+  });
+
+  it('has what is secret hidden by the model that sends it', () => {
+    const secret = 'quitesecretcookievalue78';
+    const model = openai('gpt-5.4', { headers: { Authorization: `Bearer ${secret}` } });
+    expect(redact(`seen: ${secret}`)).not.toContain(secret);
+    expect(model.provider).toBe('openai');
   });
 });
 

@@ -1,6 +1,4 @@
-import { registerSecret } from '../base/redact.ts';
 import { notConfiguredError } from './config-error.ts';
-import { fingerprint } from './quota-key.ts';
 
 /** Variables of the environment, as `process.env` has them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -23,14 +21,13 @@ const maxKeys = 100;
 
 /**
  * The keys to send, one or a pool, each known to be one that a header can carry. Throws a `PROVIDER_NOT_CONFIGURED` that says what is wrong
- * and never shows a key. Registers every key as a secret.
+ * and never shows a key.
  */
 export function readApiKeys(source: KeySource): readonly [string | undefined, ...string[]] {
   const found = findKeys(source);
   const [first, ...rest] = found.map(({ key, place }) => {
     const fault = findKeyFault(key, source);
     if (fault !== undefined) throw notConfiguredError(`${place} of ${source.provider} ${fault}`, source);
-    keepSecret(key);
     return key;
   });
   if (first === undefined && source.isRequired) throw notConfiguredError(missingSentence(source), source);
@@ -169,16 +166,4 @@ const keyOwners: readonly KeyOwner[] = [
 
 function ownerOf(key: string): KeyOwner | undefined {
   return keyOwners.find(({ prefix }) => key.startsWith(prefix));
-}
-
-const maxKept = 256;
-/** Fingerprints of what was registered: a program that makes a model for each request registers its key once. */
-const kept = new Set<string>();
-
-/** Makes a value a secret for as long as the process runs. */
-export function keepSecret(secret: string): void {
-  const mark = fingerprint(secret);
-  if (kept.has(mark) || kept.size >= maxKept) return;
-  kept.add(mark);
-  registerSecret(secret);
 }

@@ -1,5 +1,4 @@
 import { isSecretName } from '../base/redact-names.ts';
-import { keepSecret } from './api-key.ts';
 import { configError } from './config-error.ts';
 
 const maxHeaders = 64;
@@ -21,9 +20,15 @@ export function readHeaders(
   for (const [name, value] of entries) {
     const fault = findHeaderFault(name, value);
     if (fault !== undefined) throw configError(fault);
-    if (isSecretName(name)) keepSecret(value.replace(/^(?:Bearer|Basic) /i, ''));
   }
   return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** The values of headers that are credentials, without the word before them. */
+export function secretsIn(headers: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(headers).flatMap(([name, value]) =>
+    isSecretName(name) ? [value.replace(/^(?:Bearer|Basic) /i, '')] : [],
+  );
 }
 
 /** The transport sets these itself; anybody else's would break the request. */

@@ -5,10 +5,11 @@ import { asPool } from '../model/key-pool.ts';
 import type { Model } from '../model/model.ts';
 import type { Price } from '../model/price.ts';
 import { configError } from './config-error.ts';
-import { readHeaders } from './custom-headers.ts';
+import { readHeaders, secretsIn } from './custom-headers.ts';
 import { guardModel } from './guarded-model.ts';
 import { createHttpModel } from './http-model.ts';
 import type { HttpModelConfig } from './http-model.ts';
+import { keepSecret } from './kept-secrets.ts';
 import { knownModels, nearestModels, withNearest } from './known-models.ts';
 import { openEndpoints } from './open-endpoint.ts';
 import type { Access, Endpoint } from './open-endpoint.ts';
@@ -50,13 +51,14 @@ export function defineProvider<Options extends ProviderOptions>(
       const { capabilities, price } = describe(model, options);
       const wire = definition.wire(model, options);
       const toModel = (endpoint: Endpoint): Model => {
+        const headers = { ...endpoint.keyHeaders, ...readHeaders(wire.headers), ...endpoint.ownHeaders };
         const config = defined({
           provider,
           model,
           protocol: wire.protocol,
           dialect: wire.dialect,
           baseURL: endpoint.baseURL,
-          headers: { ...endpoint.keyHeaders, ...readHeaders(wire.headers), ...endpoint.ownHeaders },
+          headers,
           authorize: wire.authorize,
           query: wire.query,
           capabilities,
@@ -70,7 +72,10 @@ export function defineProvider<Options extends ProviderOptions>(
           stream: options.stream,
           refine: (failure: Failure) => withNearest(failure, provider, model),
         });
-        return guardModel(createHttpModel(config));
+        const made = guardModel(createHttpModel(config));
+        // Copies of a model share this function, and nothing is sent without it.
+        for (const secret of secretsIn(headers)) keepSecret(secret, made.call);
+        return made;
       };
       const [first, ...rest] = openEndpoints(definition, options, 'model');
       return asPool(toModel(first), rest.map(toModel));

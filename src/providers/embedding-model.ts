@@ -13,6 +13,8 @@ import { postJson } from './http-json.ts';
 import type { JsonPost } from './http-json.ts';
 import { createEndpoint } from './http/endpoint.ts';
 import { nodeTransport } from './http/node-transport.ts';
+import { secretsIn } from './custom-headers.ts';
+import { keepSecret } from './kept-secrets.ts';
 import { openEndpoints } from './open-endpoint.ts';
 import type { Access, Endpoint } from './open-endpoint.ts';
 import { priceOf } from './prices.ts';
@@ -50,17 +52,18 @@ function embeddingAt(
   endpoint: Endpoint,
   { provider, model, options, protocol, bounds }: EmbeddingFacts,
 ): EmbeddingModel {
+  const headers = { ...endpoint.keyHeaders, ...endpoint.ownHeaders };
   const wire = createEndpoint({
     provider,
     baseURL: endpoint.baseURL,
-    headers: { ...endpoint.keyHeaders, ...endpoint.ownHeaders },
+    headers,
     query: {},
     isStream: false,
   });
   const price = options.price ?? priceOf(provider, model);
   const target = { model, dimensions: options.dimensions };
   const subject: Subject = defined({ provider, model, price });
-  return defined({
+  const made = defined({
     provider,
     name: model,
     quotaKey: quotaKeyOf({ provider, baseURL: endpoint.baseURL, secret: endpoint.secret }),
@@ -82,6 +85,9 @@ function embeddingAt(
       return answerTo({ post, attempt, protocol }, texts.length, subject);
     },
   });
+  // Copies of a model share this function, and nothing is sent without it.
+  for (const secret of secretsIn(headers)) keepSecret(secret, made.embed);
+  return made;
 }
 
 interface Subject {

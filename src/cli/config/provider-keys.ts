@@ -1,5 +1,5 @@
 import { createModelRegistry } from '../../providers/registry.ts';
-import { keepSecret } from '../../providers/api-key.ts';
+import { keepSecret } from '../../providers/kept-secrets.ts';
 
 /** The variables that hold the keys of all providers. */
 export function keyVariables(): ReadonlySet<string> {

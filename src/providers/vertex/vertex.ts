@@ -1,10 +1,10 @@
-import { registerSecret } from '../../base/redact.ts';
 import { checkToken } from '../api-key.ts';
 import type { Environment } from '../api-key.ts';
 import { capabilitiesOf } from '../capability-tables.ts';
 import { configError, notConfiguredError } from '../config-error.ts';
 import { defineProvider } from '../define-provider.ts';
 import type { Wire } from '../define-provider.ts';
+import { keepSecret } from '../kept-secrets.ts';
 import type { Address } from '../open-endpoint.ts';
 import { priceOf } from '../prices.ts';
 import { gemini as geminiProtocol } from '../protocols/gemini.ts';
@@ -86,14 +86,13 @@ function vertexWire(_model: string, { accessToken, project, headers }: VertexOpt
 }
 
 function createAuthorize(source: string | AccessTokenSource): NonNullable<Wire['authorize']> {
-  let known: { readonly token: string; readonly forget: () => void } | undefined;
+  let known: { readonly token: string } | undefined;
   return async ({ signal }) => {
     const token = typeof source === 'string' ? source : await source({ signal });
     checkToken(token, 'vertex');
     if (known?.token !== token) {
-      // The old one has expired, and the room for secrets is bounded.
-      known?.forget();
-      known = { token, forget: registerSecret(token) };
+      known = { token };
+      keepSecret(token, known);
     }
     return { authorization: `Bearer ${token}` };
   };
