@@ -51,12 +51,17 @@ export function printableValue(value: Json): Json {
 
 /** JSON on one line. JSON escapes C0 by itself; what a terminal would obey beyond that is escaped the same way. */
 export function printableJson(value: unknown): string {
-  return JSON.stringify(value).replaceAll(unsafe, escape);
+  return escapeUnsafe(JSON.stringify(value));
 }
 
 /** The same, in which what is drawn like another letter or sign is escaped too. For whoever must decide about that very value. */
 export function exactJson(value: unknown): string {
-  return markLookAlikes(JSON.stringify(value), escape).replaceAll(unsafe, escape);
+  return escapeUnsafe(markLookAlikes(JSON.stringify(value), escape));
+}
+
+/** What a terminal would obey or show as nothing, as JSON and shells write it: `\u001b`. In JSON this changes no value. */
+export function escapeUnsafe(text: string): string {
+  return text.replaceAll(unsafe, escape);
 }
 
 function escape(found: string): string {

@@ -15,6 +15,11 @@ export interface ChaosServerOptions {
   /** `127.0.0.1` by default. Other machines are let in only with `allowRemote`. */
   readonly host?: string;
   readonly allowRemote?: boolean;
+  /**
+   * Names besides those of this machine by which it may be asked: a request whose `Host` is another gets 421, so that no web page
+   * reaches it under a name of its own. With `allowRemote` every name is taken, unless some are listed here.
+   */
+  readonly allowedHosts?: readonly string[];
   /** `true` makes a self-signed certificate for localhost; `expired` and `wrong-name` make bad ones. */
   readonly tls?: boolean | CertificateKind | { readonly key: string; readonly cert: string };
   /** The same seed and the same requests give the same faults and the same answers. Default: 1. */
@@ -40,6 +45,8 @@ export interface ChaosServerOptions {
 export interface Settings {
   readonly port: number;
   readonly host: string;
+  /** Whether a request with this `Host` is answered. */
+  readonly isAllowedHost: (host: string) => boolean;
   readonly tls: Exclude<ChaosServerOptions['tls'], undefined>;
   readonly seed: number;
   readonly faults: FaultSchedule | undefined;
@@ -67,6 +74,7 @@ export function readSettings(options: ChaosServerOptions): Settings {
   const settings: Settings = {
     port,
     host,
+    isAllowedHost: hostCheck(options, host),
     tls: options.tls ?? false,
     seed: options.seed ?? 1,
     faults: options.faults,
@@ -89,6 +97,36 @@ export function readSettings(options: ChaosServerOptions): Settings {
 /** Whether only this machine can reach it. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
+
+const maxAllowedHosts = 100;
+
+function hostCheck(
+  { allowRemote = false, allowedHosts }: ChaosServerOptions,
+  own: string,
+): Settings['isAllowedHost'] {
+  const names: unknown = allowedHosts ?? [];
+  const isList = Array.isArray(names) && names.length <= maxAllowedHosts;
+  if (
+    !isList ||
+    !names.every((name) => typeof name === 'string' && /^[^\s/:]+$|^\[?[\da-f]*(?::[\da-f.]*){2,}\]?$/i.test(name))
+  ) {
+    throw chaosConfigError(
+      `The option allowedHosts of the chaos server must be a list of at most ${maxAllowedHosts} names without a port`,
+      "Write allowedHosts: ['host.docker.internal']",
+    );
+  }
+  const known = new Set([own, ...names].map((name) => nameIn(String(name))));
+  const isOpen = allowRemote && allowedHosts === undefined;
+  return (host) => isOpen || known.has(nameIn(host)) || isLoopback(nameIn(host));
+}
+
+/** `[::1]:8080` is `::1`, `LOCALHOST.:80` is `localhost`. */
+function nameIn(host: string): string {
+  const name =
+    /^\[([^\]]*)\]/.exec(host)?.[1] ??
+    (/^[\da-f]*(?::[\da-f.]*){2,}$/i.test(host) ? host : host.replace(/:\d*$/, ''));
+  return name.toLowerCase().replace(/\.$/, '');
 }
 
 function checkTls(tls: unknown): void {

@@ -121,10 +121,25 @@ function handle(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  const { host } = request.headers;
+  // Only HTTP/1.0 has requests without one, and no browser speaks that.
+  if (host !== undefined && !context.settings.isAllowedHost(host)) return misdirect(request, response);
   if (!isControl(request.url ?? '')) return exchange(context, request, response);
   const { counting, records, setFaults, reset } = state;
   const controlled = { counters: counting.counters, requests: records.list, setFaults, reset, certificate };
   return control(controlled, request, response);
+}
+
+/** Somebody has been led here under another name, perhaps by a web page: nothing is done, and nothing is said about this server. */
+function misdirect(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  request.resume();
+  const message =
+    'This server is asked by another name than its own. Use 127.0.0.1 or localhost, or allow the name: allowedHosts, --allow-host.';
+  response.writeHead(421, { 'content-type': 'application/json', connection: 'close' });
+  return new Promise((resolve) => {
+    response.on('close', resolve);
+    response.end(JSON.stringify({ error: { type: 'misdirected_request', message } }));
+  });
 }
 
 function certificateOf({ tls, clock }: Settings): SelfSigned | undefined {

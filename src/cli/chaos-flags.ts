@@ -12,6 +12,7 @@ export interface ChaosFlags {
   readonly port?: string;
   readonly host?: string;
   readonly allowRemote?: true;
+  readonly allowHost?: readonly string[];
   readonly seed?: string;
   readonly rate?: string;
   readonly faults?: string;
@@ -29,6 +30,7 @@ export async function chaosSettings(flags: ChaosFlags, io: CliIo): Promise<Chaos
       : { port: readNumber('--port', flags.port, { least: 0, most: 65_535 }) }),
     ...(flags.host === undefined ? {} : { host: readHost(flags) }),
     ...(flags.allowRemote === true ? { allowRemote: true } : {}),
+    ...(flags.allowHost === undefined ? {} : { allowedHosts: flags.allowHost }),
     ...(flags.seed === undefined
       ? {}
       : { seed: readNumber('--seed', flags.seed, { least: 0, most: 2 ** 31 }) }),

@@ -8,6 +8,10 @@ export const chaosServeSpec: CommandSpec = {
     { flags: '--port <number>', text: 'The port to listen on; a free one by default' },
     { flags: '--host <name>', text: 'The address to listen on; only this machine by default' },
     { flags: '--allow-remote', text: 'Let other machines in' },
+    {
+      flags: '--allow-host <name...>',
+      text: 'A name besides localhost that requests may be addressed to; may be repeated',
+    },
     { flags: '--seed <number>', text: 'Decides the faults and the answers; 1 by default' },
     { flags: '--rate <share>', text: 'The share of requests that get a fault: 0.3' },
     { flags: '--faults <names>', text: 'The faults to draw from, with commas between them' },

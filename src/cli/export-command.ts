@@ -1,5 +1,5 @@
 import { open, rm } from 'node:fs/promises';
-import { printable } from '../base/printable.ts';
+import { escapeUnsafe, printable } from '../base/printable.ts';
 import { redact } from '../base/redact.ts';
 import { readProperty } from '../errors/classify/safe-read.ts';
 import { createFailure } from '../errors/failure.ts';
@@ -19,7 +19,8 @@ export const runExport: CommandRun = (given, io) =>
     const children = given.flags['children'] !== false && given.flags['noChildren'] !== true;
     const bundle = await interruptible((signal) => exportRun(store, runId, { signal, children }));
     if (typeof out !== 'string') {
-      io.stdout.write(bundle);
+      // The texts in it may hold anything; the line breaks between them are its own.
+      io.stdout.write(bundle.split('\n').map(escapeUnsafe).join('\n'));
       return 0;
     }
     await writeNew(out, bundle);

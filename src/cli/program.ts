@@ -4,9 +4,11 @@ import { renderCommandHelp, renderHelp } from './help-text.ts';
 import { createScreen } from './layout.ts';
 import { parseCommandLine } from './parse-command-line.ts';
 import type { Refusal } from './parse-command-line.ts';
+import { safeSink } from './safe-sink.ts';
 
 /** Runs one command line, without the names of node and the script. Returns the exit code; never rejects. */
-export async function runCommandLine(argv: readonly string[], io: CliIo): Promise<number> {
+export async function runCommandLine(argv: readonly string[], given: CliIo): Promise<number> {
+  const io = { ...given, stdout: safeSink(given.stdout), stderr: safeSink(given.stderr) };
   try {
     return await dispatch(argv, io);
   } catch (thrown) {

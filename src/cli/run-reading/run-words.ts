@@ -1,5 +1,6 @@
 import type { StopReason, SuspendReason } from '../../agent/run-outcome.ts';
 import { duration } from '../../base/duration.ts';
+import { escapeUnsafe, printable, visible } from '../../base/printable.ts';
 import type { RunRow } from '../../model/store.ts';
 import type { Style } from '../paint.ts';
 
@@ -20,13 +21,13 @@ export function statusWords(row: Pick<RunRow, 'status' | 'code' | 'reason' | 'ow
     case 'parked':
       return { text: 'parked', style: 'recovery' };
     case 'failed':
-      return { text: code === undefined ? 'failed' : `failed: ${code}`, style: 'failure' };
+      return { text: code === undefined ? 'failed' : `failed: ${printable(code)}`, style: 'failure' };
     case 'stopped':
       return { text: `stopped: ${own(stopWords, reason) ?? 'a limit'}`, style: 'failure' };
     case 'completed':
       return { text: `completed${deniedWords(reason)}` };
     default:
-      return { text: status };
+      return { text: printable(status) };
   }
 }
 
@@ -104,7 +105,10 @@ export function untilText(atMs: number, nowMs: number): string {
   return atMs > nowMs ? `in ${duration(atMs - nowMs)}` : `${duration(nowMs - atMs)} ago`;
 }
 
-/** A text as a shell takes it for one word. */
+/** A text as a shell takes it for one word. What a terminal would obey is written as bash and zsh read it: `$'a\u001b'`. */
 export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
+  if (visible(text) === text) return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  const escaped = text.replaceAll(/['\\]/g, String.raw`\$&`);
+  return `$'${escapeUnsafe(escaped)}'`;
 }

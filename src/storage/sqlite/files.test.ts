@@ -6,6 +6,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { rm, truncate } from 'node:fs/promises';
@@ -144,6 +145,19 @@ describe('opening', () => {
     const before = readFileSync(file);
     await expect(open().open()).rejects.toEqual(failsWith('STORAGE_CORRUPT'));
     expect(readFileSync(file).equals(before)).toBe(true);
+  });
+
+  it('writes through no link that was put where a new file of its own would be', async () => {
+    const victim = path.join(folder, 'victim');
+    writeFileSync(victim, 'mine');
+    for (const name of [`-heads.${process.pid}.new`, `.v1.bak.${process.pid}.new`])
+      symlinkSync(victim, `${file}${name}`);
+    const store = sqlite(file);
+    opened.push(store);
+    await store.open?.();
+    await store.runs.list({ limit: 1 });
+    expect(existsSync(`${file}-heads`)).toBe(true);
+    expect(readFileSync(victim, 'utf8')).toBe('mine');
   });
 
   it('makes a missing folder and files that only their owner can read', async () => {

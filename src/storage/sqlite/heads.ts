@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 
@@ -111,8 +112,9 @@ export function addHeads(heads: Heads, facts: readonly HeadFact[]): void {
 
 /** Writes the record anew, with one line for each run: it is there as a whole or not at all. */
 export function rewriteHeads(heads: Heads, storeId: string): void {
-  const temporary = `${heads.file}.${process.pid}.new`;
-  const descriptor = openSync(temporary, 'w', 0o600);
+  // A name that cannot be guessed, and a file that is new: a link in its place would lead the text elsewhere.
+  const temporary = `${heads.file}.${randomUUID()}.new`;
+  const descriptor = openSync(temporary, 'wx', 0o600);
   try {
     writeSync(descriptor, `${headerOf(storeId)}\n`, null, 'latin1');
     let lines: string[] = [];

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { chmodSync, closeSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -186,8 +187,7 @@ function backupOf(file: string, version: number): string {
 
 /** By SQLite, so that what is only in the log is in it too. There as a whole or not at all. */
 function keepBackup(database: Database, { file, openFile }: OpenOptions, version: number): void {
-  const temporary = `${backupOf(file, version)}.${process.pid}.new`;
-  rmSync(temporary, { force: true });
+  const temporary = `${backupOf(file, version)}.${randomUUID()}.new`;
   closeSync(openSync(temporary, 'wx', 0o600));
   database.prepare('VACUUM INTO ?').run(temporary);
   // Another process may have migrated meanwhile, and have made a backup itself.
