@@ -188,7 +188,7 @@ describe('registerSecret()', () => {
         encodeURIComponent(value),
         base64(value),
       ])
-        expect(redact(`x ${form} y`), form).toBe('x [redacted] y');
+        expect({ form, shown: redact(`x ${form} y`) }).toEqual({ form, shown: 'x [redacted] y' });
     }
   });
 });

@@ -4,9 +4,11 @@ import type { TextSink } from './io.ts';
 // forgotten there is caught here. Only what this program itself writes to a terminal may pass: line breaks, tabs, the colours of
 // `paint.ts` and `view-paint.ts`, and the line that `doctor` clears. The live screen has a terminal of its own.
 
-const own = /\r\u001b\[K|\u001b\[(?:0|1|2|3|31|32|36|38;5;178)m/;
-const obeyed = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
-const either = new RegExp(`(${own.source})|${obeyed.source}`, 'g');
+const escape = '\u001b';
+const own = String.raw`\r${escape}\[K|${escape}\[(?:0|1|2|3|31|32|36|38;5;178)m`;
+/** Controls, and what turns the reading direction or begins a line. */
+const obeyed = String.raw`(?![\n\t])[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]`;
+const either = new RegExp(`(${own})|${obeyed}`, 'gu');
 
 /** A sink through which nothing passes that a terminal would obey, besides what is ours. */
 export function safeSink(sink: TextSink): TextSink {

@@ -17,8 +17,9 @@ const hostile = '\u001b]52;c;ZXZpbA==\u0007\u001b[2J\u009b31m\u202e\r\u007f';
 const folder = mkdtempSync(path.join(tmpdir(), 'rerail-escapes-'));
 const store = path.join(folder, 'runs.db');
 /** What this program itself writes to a terminal. */
-const ours = /\u001b\[(?:0|1|2|3|31|32|36|38;5;178)m/g;
-const obeyed = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+const escape = '\u001b';
+const ours = new RegExp(String.raw`${escape}\[(?:0|1|2|3|31|32|36|38;5;178)m`, 'g');
+const obeyed = /(?![\n\t])[\p{Cc}\p{Bidi_Control}]/u;
 
 const ids = { asks: `asks${hostile}`, done: `done${hostile}`, failed: `failed${hostile}` };
 
