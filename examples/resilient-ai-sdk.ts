@@ -27,6 +27,7 @@ const { text } = await generateText({ model, prompt: 'What is new?' });
 console.log(text); // The trains run again.
 
 const { textStream } = streamText({ model, prompt: 'And now?' });
+// QUOTA_EXCEEDED → fall-back (the empty account cools down: it is not asked)
 // STREAM_INTERRUPTED → retry
 for await (const piece of textStream) console.log(piece); // the same text once, in pieces
 
