@@ -14,6 +14,7 @@ import type { Moved } from './moved.ts';
 import { noteMessage, nudgeMessage } from './notes.ts';
 import { reaskMessage } from './output.ts';
 import { maxPending } from './overcome.ts';
+import { isOverflow, isUnbelievable, maxShortenings, overflowFailure } from './overflow.ts';
 import type { RunEvent } from './run-event.ts';
 import type { RunRecovery } from './run-outcome.ts';
 import type { Calling, RunState, Stop, Suspended, Tallies } from './state.ts';
@@ -80,6 +81,8 @@ export function anewEvents({ turn, base }: Calling, { text }: Answer): readonly 
 
 function historyOf(state: RunState, { calling, answer, failure, made }: Fall): Parameters<typeof recover>[1] {
   const { tallies, config } = state;
+  const { refused } = made ?? {};
+  const { repeats = 0 } = tallies;
   return {
     nudges: tallies.nudges,
     reasks: tallies.reasks,
@@ -89,6 +92,9 @@ function historyOf(state: RunState, { calling, answer, failure, made }: Fall): P
     hasCalls: (answer?.toolCalls.length ?? 0) > 0 || failure.context['isInsideCall'] === true,
     hasOutput: config.hasOutput,
     canCompact: made?.compaction !== undefined,
+    isChainRefused: refused !== undefined && !isOverflow(failure),
+    maxCompactions: refused === undefined ? 1 : maxShortenings,
+    isUnbelievable: isUnbelievable(failure, { refused, turn: calling.turn, repeats }),
     resumeAtMs: calling.progress.resumeAtMs,
   };
 }
@@ -123,6 +129,12 @@ function act(state: RunState, { fall, recovery, events }: Climbing): Moved {
     }
     case 'compact':
       return goOnShorter(state, fall, events);
+    case 'retry':
+      return callModel(
+        pend(state, fall, { by: 'retry', repeats: (state.tallies.repeats ?? 0) + 1 }),
+        { turn, continuations: calling.continuations, isCompacted: true },
+        [...events, ...takeBack(calling, answer)],
+      );
     case 'suspend':
       return suspendRun(pend(state, fall, { by: 'suspend' }), suspensionOf(state, fall, recovery), events);
     case 'stop':
@@ -133,8 +145,11 @@ function act(state: RunState, { fall, recovery, events }: Climbing): Moved {
       );
     case 'cancel':
       return endRun(withPartial(state, fall), { type: 'ended', end: 'cancelled' }, events);
-    case 'fail':
-      return failRun(withPartial(state, fall), failure, events);
+    case 'fail': {
+      const { refused } = fall.made ?? {};
+      const shortenings = state.tallies.compactions;
+      return failRun(withPartial(state, fall), overflowFailure(failure, { refused, shortenings }), events);
+    }
     default:
       return unreachable(recovery);
   }
@@ -157,7 +172,7 @@ function say(state: RunState, message: Message): RunState {
   return changeState(state, { history: addMessages(state.history, message) });
 }
 
-interface Pending extends Partial<Pick<Tallies, 'nudges' | 'reasks' | 'compactions'>> {
+interface Pending extends Partial<Pick<Tallies, 'nudges' | 'reasks' | 'compactions' | 'repeats'>> {
   readonly by: RunRecovery['recovery'];
 }
 

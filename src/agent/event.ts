@@ -91,6 +91,15 @@ export interface CompactionMade {
   readonly failure?: Failure;
   /** What asking for a summary has used up. */
   readonly charge?: Ledger;
+  /** Of a conversation that a provider refused. Absent in older records: such a run made it shorter once, then failed. */
+  readonly refused?: RefusedSize;
+}
+
+/** How long a conversation was that a provider refused, by estimate. */
+export interface RefusedSize {
+  readonly tokens: number;
+  /** Of them instructions, tools and the like, which no compaction saves. */
+  readonly fixedTokens: number;
 }
 
 /** What ends a run wherever it is. */

@@ -14,6 +14,9 @@ const fresh: LadderHistory = {
   hasCalls: false,
   hasOutput: false,
   canCompact: true,
+  isChainRefused: false,
+  maxCompactions: 6,
+  isUnbelievable: false,
 };
 const spent: LadderHistory = {
   nudges: 2,
@@ -24,6 +27,9 @@ const spent: LadderHistory = {
   hasCalls: false,
   hasOutput: false,
   canCompact: false,
+  isChainRefused: false,
+  maxCompactions: 6,
+  isUnbelievable: false,
 };
 
 function take(code: (typeof failureCodes)[number], history: LadderHistory): string {
@@ -107,8 +113,38 @@ describe('the ladder', () => {
     {
       what: 'is given too much again',
       code: 'CONTEXT_LENGTH_EXCEEDED',
-      history: { ...fresh, compactions: 1 },
+      history: { ...fresh, compactions: 5 },
+      type: 'compact',
+    },
+    {
+      what: 'is given too much for ever',
+      code: 'CONTEXT_LENGTH_EXCEEDED',
+      history: { ...fresh, compactions: 6 },
       type: 'fail',
+    },
+    {
+      what: 'is given too much twice in a run that knows one rung',
+      code: 'CONTEXT_LENGTH_EXCEEDED',
+      history: { ...fresh, compactions: 1, maxCompactions: 1 },
+      type: 'fail',
+    },
+    {
+      what: 'refuses what surely fits',
+      code: 'CONTEXT_LENGTH_EXCEEDED',
+      history: { ...fresh, canCompact: false, isUnbelievable: true },
+      type: 'retry',
+    },
+    {
+      what: 'is down after another refused the length',
+      code: 'NETWORK_ERROR',
+      history: { ...fresh, isChainRefused: true },
+      type: 'compact',
+    },
+    {
+      what: 'was cancelled after another refused the length',
+      code: 'CANCELLED',
+      history: { ...fresh, isChainRefused: true },
+      type: 'cancel',
     },
     {
       what: 'is given only what is needed',

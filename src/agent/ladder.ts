@@ -12,8 +12,10 @@ export type Rung =
   | 'continue'
   /** Ask for the same answer in the required form. */
   | 're-ask'
-  /** Shorten the conversation, once. */
+  /** Shorten the conversation, and again where that was not enough. */
   | 'compact'
+  /** Send it as it is: it cannot be too long. */
+  | 'repeat'
   /** Come back when the other side asked for it. */
   | 'suspend: long-wait'
   | 'suspend: credit'
@@ -24,7 +26,7 @@ export type Rung =
 
 const comeBack = ['suspend: long-wait', 'fail'] as const;
 const credentials = ['suspend: credentials', 'fail'] as const;
-const shorten = ['compact', 'fail'] as const;
+const shorten = ['compact', 'repeat', 'fail'] as const;
 const speakAgain = ['nudge', 'fail'] as const;
 const end = ['fail'] as const;
 
@@ -113,6 +115,12 @@ export interface LadderHistory {
   readonly hasOutput: boolean;
   /** Whether shortening the conversation would save anything. */
   readonly canCompact: boolean;
+  /** An earlier model of the chain refused it as too long, and the last one failed for another reason. */
+  readonly isChainRefused: boolean;
+  /** How often it may be shortened. */
+  readonly maxCompactions: number;
+  /** A refusal as too long that cannot be about the length: see `overflow.ts`. */
+  readonly isUnbelievable: boolean;
   /** Milliseconds since 1970: nobody may ask again before. */
   readonly resumeAtMs?: number | undefined;
 }
@@ -127,7 +135,7 @@ export interface LadderPolicy {
 /** What to do, and why, in words for the journal. */
 export type Recovery =
   | {
-      readonly type: 'nudge' | 'continue' | 're-ask' | 'compact' | 'cancel' | 'fail';
+      readonly type: 'nudge' | 'continue' | 're-ask' | 'compact' | 'retry' | 'cancel' | 'fail';
       readonly reason: string;
     }
   | {
@@ -140,11 +148,17 @@ export type Recovery =
 
 /** Climbs the ladder of the failure: the first rung that can still help. Pure; the same history gives the same answer. */
 export function recover(failure: Failure, history: LadderHistory, policy: LadderPolicy): Recovery {
-  for (const rung of ladder[failure.code]) {
+  for (const rung of rungsOf(failure, history)) {
     const recovery = tryRung(rung, history, policy);
     if (recovery !== undefined) return recovery;
   }
   return { type: 'fail', reason: `${failure.code}: every rung of its ladder is used up` };
+}
+
+/** Where a model of the chain refused the conversation as too long, it may take a shorter one, whatever is wrong with the last. */
+function rungsOf({ code }: Failure, { isChainRefused }: LadderHistory): readonly Rung[] {
+  const rungs = ladder[code];
+  return isChainRefused && code !== 'CANCELLED' ? ['compact', ...rungs] : rungs;
 }
 
 function tryRung(rung: Rung, history: LadderHistory, policy: LadderPolicy): Recovery | undefined {
@@ -167,8 +181,15 @@ function tryRung(rung: Rung, history: LadderHistory, policy: LadderPolicy): Reco
           }
         : undefined;
     case 'compact':
-      return history.canCompact && history.compactions === 0
-        ? { type: 'compact', reason: 'the conversation is shortened, once' }
+      return history.canCompact && history.compactions < history.maxCompactions
+        ? {
+            type: 'compact',
+            reason: `the conversation is shortened, ${history.compactions + 1} of at most ${history.maxCompactions}`,
+          }
+        : undefined;
+    case 'repeat':
+      return history.isUnbelievable
+        ? { type: 'retry', reason: 'the limit that it states is far from reached, so it is asked again' }
         : undefined;
     case 'suspend: long-wait': {
       const { resumeAtMs } = history;

@@ -42,7 +42,15 @@ function freshStart(state: RunState): RunState {
     ...state,
     resumes: (state.resumes ?? 0) + 1,
     history,
-    tallies: { ...state.tallies, nudges: 0, reasks: 0, compactions: 0, failedTurns: 0, toolFailures: {} },
+    tallies: {
+      ...state.tallies,
+      nudges: 0,
+      reasks: 0,
+      compactions: 0,
+      repeats: 0,
+      failedTurns: 0,
+      toolFailures: {},
+    },
   };
 }
 

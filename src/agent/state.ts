@@ -80,6 +80,8 @@ export interface Tallies {
   readonly nudges: number;
   readonly reasks: number;
   readonly compactions: number;
+  /** How often a conversation that cannot be too long was sent again as it is; absent where never. */
+  readonly repeats?: number;
   /** Per tool: failures and hints in a row. */
   readonly toolFailures: Readonly<Record<string, number>>;
   readonly failedTurns: number;

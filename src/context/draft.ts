@@ -10,7 +10,9 @@ import type {
   MessageRange,
   ShortenedText,
 } from '../model/compaction.ts';
-import { missingBefore, missingNote, summaryNote } from '../model/compaction-notes.ts';
+import { missingBefore, missingNote, summaryNote, withList } from '../model/compaction-notes.ts';
+import { effectDetails, effectsByMessage, writeEffects } from '../model/effects.ts';
+import type { Effect, IsRead } from '../model/effects.ts';
 import type { Message } from '../model/message.ts';
 import type { Unit } from './kept-messages.ts';
 
@@ -18,14 +20,20 @@ import type { Unit } from './kept-messages.ts';
 export interface Draft {
   readonly messages: readonly Message[];
   readonly tokensOf: (message: Message) => number;
+  readonly isRead: IsRead;
   readonly tokensBefore: number;
   /** By message, what it takes now. */
   readonly tokens: number[];
   readonly goes: boolean[];
+  /** By message, what must stay visible of it if it goes. */
+  readonly effects: readonly (readonly Effect[])[];
   readonly revisions: Map<number, DraftRevision>;
-  /** What is left of it all, the note for what went included. */
-  totalTokens: number;
-  noteTokens: number;
+  /** What is left of it all but the note for what went. */
+  keptTokens: number;
+  /** Of the note; absent where it has changed since it was measured. */
+  noteTokens: number | undefined;
+  /** How much the note says of each effect: a place in `effectDetails`. */
+  detail: number;
   /** How many messages went, in this compaction and in those whose notes went with them. */
   missing: number;
   summary: { readonly text: string; readonly covers: number } | undefined;
@@ -34,7 +42,7 @@ export interface Draft {
 }
 
 interface DraftRevision {
-  readonly cleared: Set<string>;
+  readonly cleared: Map<string, number>;
   readonly shortened: Map<number, Cut>;
 }
 
@@ -45,26 +53,47 @@ export function startDraft({
   messages,
   fixedTokens,
   tokensOf,
-}: {
-  readonly messages: readonly Message[];
-  readonly fixedTokens: number;
-  readonly tokensOf: (message: Message) => number;
-}): Draft {
+  isRead,
+}: Pick<Draft, 'messages' | 'tokensOf' | 'isRead'> & { readonly fixedTokens: number }): Draft {
   const tokens = messages.map((message) => tokensOf(message));
   const tokensBefore = tokens.reduce((sum, count) => sum + count, fixedTokens);
   return {
     messages,
     tokensOf,
+    isRead,
     tokensBefore,
     tokens,
     goes: messages.map(() => false),
+    effects: effectsByMessage(messages, isRead),
     revisions: new Map(),
-    totalTokens: tokensBefore,
+    keptTokens: tokensBefore,
     noteTokens: 0,
+    detail: 0,
     missing: 0,
     summary: undefined,
     strategy: undefined,
   };
+}
+
+/** Whether no more than this is left. */
+export function isWithin(draft: Draft, tokens: number): boolean {
+  // The note may be long, so it is measured only where it matters.
+  return draft.keptTokens <= tokens && totalTokens(draft) <= tokens;
+}
+
+/** What is left of it all. */
+function totalTokens(draft: Draft): number {
+  draft.noteTokens ??= draft.tokensOf({ role: 'user', content: noteText(draft) });
+  return draft.keptTokens + draft.noteTokens;
+}
+
+/** Lets the note say less of each effect, down to tool, arguments and outcome. False where it can say no less. */
+export function listLess(draft: Draft, strategy: CompactionStrategy): boolean {
+  if (draft.missing === 0 || draft.detail >= effectDetails.length - 1) return false;
+  draft.detail += 1;
+  draft.noteTokens = undefined;
+  draft.strategy = strategy;
+  return true;
 }
 
 /** Lets one unit go. */
@@ -74,20 +103,20 @@ export function dropUnit(draft: Draft, unit: Unit, strategy: CompactionStrategy)
     if (message === undefined || draft.goes[index] === true) continue;
     draft.goes[index] = true;
     draft.missing += missingBefore(message) ?? 1;
-    draft.totalTokens -= draft.tokens[index] ?? 0;
+    draft.keptTokens -= draft.tokens[index] ?? 0;
   }
   draft.strategy = strategy;
-  measureNote(draft);
+  draft.noteTokens = undefined;
 }
 
 /** Puts a summary in the place of the units, or changes nothing where that would save nothing. */
 export function summariseUnits(draft: Draft, units: readonly Unit[], summary: string): boolean {
   const saved = tokensOfUnits(draft, units);
-  if (saved <= draft.tokensOf({ role: 'user', content: summaryNote(summary) })) return false;
+  const list = writeEffects(units.flat().flatMap((index) => draft.effects[index] ?? []));
+  if (saved <= draft.tokensOf({ role: 'user', content: withList(summaryNote(summary), list) })) return false;
   const missingBeside = draft.missing;
   for (const unit of units) dropUnit(draft, unit, 'summary');
   draft.summary = { text: summary, covers: draft.missing - missingBeside };
-  measureNote(draft);
   return true;
 }
 
@@ -98,14 +127,15 @@ export function tokensOfUnits({ tokens, goes }: Draft, units: readonly Unit[]): 
   return sum;
 }
 
-/** Replaces a result by a note, if that saves anything. */
+/** Replaces a result, or what follows its head, by a note, if that saves anything. */
 export function clearOne(
   draft: Draft,
-  { message, callId }: ClearedResult,
+  { message, callId, headCharacters = 0 }: ClearedResult,
   strategy: CompactionStrategy,
 ): void {
   const { cleared, shortened } = revisionOf(draft, message);
-  revise(draft, message, { revision: { cleared: new Set([...cleared, callId]), shortened }, strategy });
+  const revision = { cleared: new Map(cleared).set(callId, headCharacters), shortened };
+  revise(draft, message, { revision, strategy });
 }
 
 /** Leaves only head and tail of a text, if that saves anything. */
@@ -121,14 +151,16 @@ export function shortenOne(
 
 /** The plan as data. Nothing where it would save nothing. */
 export function finishDraft(draft: Draft): Compaction | undefined {
-  const { strategy, tokensBefore, totalTokens: tokensAfter, goes } = draft;
+  const { strategy, tokensBefore, goes } = draft;
+  const tokensAfter = totalTokens(draft);
   if (strategy === undefined || tokensAfter >= tokensBefore) return undefined;
   const cleared: ClearedResult[] = [];
   const shortened: ShortenedText[] = [];
   const revised = [...draft.revisions].toSorted(([one], [other]) => one - other);
   for (const [message, revision] of revised) {
     if (goes[message] === true) continue;
-    for (const callId of revision.cleared) cleared.push({ message, callId });
+    for (const [callId, headCharacters] of revision.cleared)
+      cleared.push(headCharacters === 0 ? { message, callId } : { message, callId, headCharacters });
     for (const [part, cut] of revision.shortened) {
       const result = draft.messages[message];
       const isCleared = result?.role === 'tool' && revision.cleared.has(result.content[part]?.callId ?? '');
@@ -140,19 +172,17 @@ export function finishDraft(draft: Draft): Compaction | undefined {
   return { strategy, dropped, ...note, cleared, shortened, tokensBefore, tokensAfter };
 }
 
-function measureNote(draft: Draft): void {
-  const noteTokens = draft.tokensOf({ role: 'user', content: noteText(draft) });
-  draft.totalTokens += noteTokens - draft.noteTokens;
-  draft.noteTokens = noteTokens;
-}
-
-function noteText({ missing, summary }: Draft): string {
-  if (summary === undefined) return missingNote(missing);
-  return summaryNote(summary.text, missing - summary.covers);
+function noteText({ missing, summary, effects, goes, detail }: Draft): string {
+  const list = writeEffects(
+    effects.flatMap((own, index) => (goes[index] === true ? own : [])),
+    effectDetails[detail],
+  );
+  if (summary === undefined) return missingNote(missing, list);
+  return withList(summaryNote(summary.text, missing - summary.covers), list);
 }
 
 function revisionOf({ revisions }: Draft, message: number): DraftRevision {
-  return revisions.get(message) ?? { cleared: new Set(), shortened: new Map() };
+  return revisions.get(message) ?? { cleared: new Map(), shortened: new Map() };
 }
 
 interface Change {
@@ -168,7 +198,7 @@ function revise(draft: Draft, index: number, { revision, strategy }: Change): vo
   if (after >= before) return;
   draft.revisions.set(index, revision);
   draft.tokens[index] = after;
-  draft.totalTokens += after - before;
+  draft.keptTokens += after - before;
   draft.strategy = strategy;
 }
 

@@ -6,8 +6,8 @@ export type Unit = readonly number[];
 
 /** What of a conversation must stay. */
 export interface Kept {
+  /** Notes of the runtime do not count here and below: no person said them. */
   readonly firstUser: number;
-  /** Notes of the runtime do not count: nobody said them. */
   readonly lastUser: number;
   /** From here on everything stays. */
   readonly tailAt: number;
@@ -17,7 +17,7 @@ export interface Kept {
 export function findKept(messages: readonly Message[], keepLastTurns: number): Kept {
   const lastUser = messages.findLastIndex((message) => message.role === 'user' && !isNote(message));
   return {
-    firstUser: messages.findIndex(({ role }) => role === 'user'),
+    firstUser: messages.findIndex((message) => message.role === 'user' && !isNote(message)),
     lastUser,
     tailAt: lastTurnsAt(messages, keepLastTurns) ?? Math.max(0, lastUser),
   };
@@ -53,6 +53,7 @@ export function findUnits(messages: readonly Message[], kept: Kept): readonly Un
 
 /** Where the last turns begin: at the start where there are fewer of them, nowhere where there is none. */
 function lastTurnsAt(messages: readonly Message[], keepLastTurns: number): number | undefined {
+  if (keepLastTurns === 0) return messages.length;
   let turns = 0;
   for (let index = messages.length - 1; index >= 0; index -= 1) {
     if (messages[index]?.role === 'assistant') turns += 1;

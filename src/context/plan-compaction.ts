@@ -1,11 +1,12 @@
 import { unreachable } from '../base/assert.ts';
 import type { Compaction } from '../model/compaction.ts';
+import type { IsRead } from '../model/effects.ts';
 import type { Message } from '../model/message.ts';
 import { askForSummary } from './ask-for-summary.ts';
 import type { SummaryReading, SummaryRequest } from './ask-for-summary.ts';
 import { clearResults } from './clear-results.ts';
 import type { ContextBudget, ContextRules, ContextStrategy } from './context-options.ts';
-import { finishDraft, startDraft } from './draft.ts';
+import { finishDraft, isWithin, startDraft } from './draft.ts';
 import type { Draft } from './draft.ts';
 import { dropOldTurns } from './drop-old-turns.ts';
 import { estimateTokens } from './estimate-tokens.ts';
@@ -22,14 +23,26 @@ export interface CompactionInput {
   readonly rules: Pick<ContextRules, 'strategies' | 'keepLastTurns'>;
   /** What came of the question that `planSummary` gave. Without it the strategy `summary` truncates. */
   readonly summary?: SummaryReading;
+  /** Calls of other tools stay visible as effects. Without it, those of all tools do. */
+  readonly isRead?: IsRead;
   /** A better estimate than ours, where somebody has one. Must be that of the message alone, and never change. */
   readonly tokensOf?: (message: Message) => number;
 }
 
 /** `budget`: before a call, by the estimate. `overflow`: the provider refused what was sent as too long. */
-export type CompactionReason =
-  | ({ readonly type: 'budget' } & ContextBudget)
-  | { readonly type: 'overflow'; readonly budget?: ContextBudget };
+export type CompactionReason = ({ readonly type: 'budget' } & ContextBudget) | Overflow;
+
+/** A refusal of a conversation as too long. */
+export interface Overflow {
+  readonly type: 'overflow';
+  readonly budget?: ContextBudget;
+  /** The last time that the run may make it shorter before an answer: all that can be cut is cut. */
+  readonly isLast?: boolean;
+  /** It was made shorter since the last answer, and that was not enough. */
+  readonly isAgain?: boolean;
+  /** What the provider counted and what it takes, where it says so. */
+  readonly stated?: { readonly requestedTokens: number; readonly maxTokens: number };
+}
 
 /** Whoever compacts to the very limit compacts again at the next turn, and loses the provider's cache each time. */
 const aimShare = 0.75;
@@ -37,8 +50,8 @@ const aimShare = 0.75;
 const overflowShare = 0.6;
 /** And what no compaction saves may be most of it. */
 const overflowMessageShare = 0.3;
-/** After a refusal, saving less of the messages is no reason to ask again. */
-const minOverflowSaving = 0.1;
+/** What a provider states is held to with some room, for the estimate does not grow as its count does. */
+const statedShare = 0.9;
 
 /**
  * Plans how a conversation is made shorter: the strategies one after the other until enough is saved, then truncation if it still
@@ -49,15 +62,11 @@ export function planCompaction(input: CompactionInput): Compaction | undefined {
   const bounds = boundsOf(draft, input);
   if (bounds === undefined) return undefined;
   for (const strategy of input.rules.strategies) {
-    if (draft.totalTokens <= bounds.aimTokens) break;
+    if (isWithin(draft, bounds.aimTokens)) break;
     perform(draft, strategy, { input, ...bounds });
   }
-  if (draft.totalTokens > bounds.limitTokens) truncate(draft, { ...input.rules, ...bounds });
-  const compaction = finishDraft(draft);
-  if (compaction === undefined || input.reason.type === 'budget') return compaction;
-  const { tokensBefore, tokensAfter } = compaction;
-  const leastTokens = (tokensBefore - input.fixedTokens) * minOverflowSaving;
-  return tokensBefore - tokensAfter < leastTokens ? undefined : compaction;
+  if (!isWithin(draft, bounds.limitTokens)) truncate(draft, { ...input.rules, ...bounds });
+  return finishDraft(draft);
 }
 
 /**
@@ -72,16 +81,17 @@ export function planSummary(input: CompactionInput): SummaryRequest | undefined 
   const bounds = boundsOf(draft, input);
   if (bounds === undefined) return undefined;
   for (const strategy of strategies.slice(0, place)) {
-    if (draft.totalTokens <= bounds.aimTokens) return undefined;
+    if (isWithin(draft, bounds.aimTokens)) return undefined;
     perform(draft, strategy, { input, ...bounds });
   }
-  if (draft.totalTokens <= bounds.aimTokens) return undefined;
+  if (isWithin(draft, bounds.aimTokens)) return undefined;
   const messages = messagesToSummarise(draft, keepLastTurns);
   return messages === undefined ? undefined : askForSummary(messages);
 }
 
-function draftOf({ messages, fixedTokens, tokensOf = estimateTokens }: CompactionInput): Draft {
-  return startDraft({ messages, fixedTokens, tokensOf });
+function draftOf(input: CompactionInput): Draft {
+  const { messages, fixedTokens, tokensOf = estimateTokens, isRead = () => false } = input;
+  return startDraft({ messages, fixedTokens, tokensOf, isRead });
 }
 
 interface Bounds {
@@ -94,15 +104,24 @@ function boundsOf({ tokensBefore }: Draft, { reason, fixedTokens }: CompactionIn
   const budget = reason.type === 'budget' ? reason : reason.budget;
   const room = budget === undefined ? Infinity : budget.maxTokens - budget.reserveTokens;
   if (reason.type === 'overflow') {
-    const target = Math.max(
-      tokensBefore * overflowShare,
-      fixedTokens + (tokensBefore - fixedTokens) * overflowMessageShare,
-    );
-    const limitTokens = Math.floor(Math.min(target, room));
+    const limitTokens = Math.floor(Math.min(overflowTokens(reason, tokensBefore, fixedTokens), room));
     return { aimTokens: limitTokens, limitTokens };
   }
   if (tokensBefore <= room || fixedTokens >= room) return undefined;
   return { aimTokens: Math.floor(room * aimShare), limitTokens: room };
+}
+
+/** By what the provider states, and by ever less where that was not enough or it states nothing. */
+function overflowTokens(overflow: Overflow, tokensBefore: number, fixedTokens: number): number {
+  const { stated, isLast = false, isAgain = false } = overflow;
+  if (isLast) return 0;
+  const leastTokens = fixedTokens + (tokensBefore - fixedTokens) * overflowMessageShare;
+  const unstated = Math.max(tokensBefore * overflowShare, leastTokens);
+  if (stated === undefined) return unstated;
+  const byCount = tokensBefore * (stated.maxTokens / stated.requestedTokens) * statedShare;
+  // Where the numbers leave no room for any message, they are not about what can be cut.
+  const target = byCount > fixedTokens ? byCount : leastTokens;
+  return isAgain ? Math.min(target, unstated) : target;
 }
 
 interface Performance extends Bounds {
@@ -129,5 +148,5 @@ function summarise(draft: Draft, { input, aimTokens, limitTokens }: Performance)
   const { keepLastTurns } = input.rules;
   const { summary } = input;
   if (summary?.type === 'ok' && summariseOldTurns(draft, { keepLastTurns, summary: summary.summary })) return;
-  if (draft.totalTokens > limitTokens) dropOldTurns(draft, { keepLastTurns, aimTokens }, 'truncate');
+  if (!isWithin(draft, limitTokens)) dropOldTurns(draft, { keepLastTurns, aimTokens }, 'truncate');
 }

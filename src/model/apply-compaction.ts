@@ -5,12 +5,13 @@
  * - Calls and their results stay or go together.
  * - In the place of the first messages that went stands one message of the user's side, so that whoever began the conversation
  *   still does, and no two answers of the model become neighbours.
- * - What a provider signed, calls with their arguments and the system's words are never altered.
+ * - What a provider signed, calls with their arguments, lists of effects and the system's words are never altered.
  * - Messages of which nothing changes stay the same objects.
  */
 import { assert } from '../base/assert.ts';
 import type { Compaction, ShortenedText } from './compaction.ts';
-import { clearedNote, missingNote, shortenedNote } from './compaction-notes.ts';
+import { clearedNote, cutBefore, isNote, missingNote, shortenedNote } from './compaction-notes.ts';
+import { splitNote } from './effects.ts';
 import type { Message, TextPart, ToolResultPart } from './message.ts';
 
 /** The conversation after a compaction. */
@@ -61,7 +62,8 @@ export function misfitOf(messages: readonly Message[], compaction: Compaction): 
 
 /** What is to be changed in one message. */
 export interface Revision {
-  readonly cleared: ReadonlySet<string>;
+  /** By call, how much of the beginning of its result stays. */
+  readonly cleared: ReadonlyMap<string, number>;
   readonly shortened: ReadonlyMap<number, Pick<ShortenedText, 'headCharacters' | 'tailCharacters'>>;
 }
 
@@ -74,7 +76,8 @@ export function reviseMessage(message: Message, revision: Revision): Message {
   }
   if (typeof message.content === 'string') {
     const cut = revision.shortened.get(0);
-    const content = cut === undefined ? message.content : shortenText(message.content, cut);
+    const { text, list } = isNote(message) ? splitNote(message.content) : { text: message.content, list: '' };
+    const content = cut === undefined ? message.content : shortenText(text, cut) + list;
     return content === message.content ? message : { ...message, content };
   }
   const change = <Part extends { readonly type: string }>(part: Part | TextPart, place: number) => {
@@ -99,13 +102,14 @@ function markDropped(messages: readonly Message[], { dropped }: Compaction): rea
 }
 
 function collectRevisions({ cleared, shortened }: Compaction): ReadonlyMap<number, Revision> {
-  const revisions = new Map<number, { cleared: Set<string>; shortened: Map<number, Cut> }>();
+  const revisions = new Map<number, { cleared: Map<string, number>; shortened: Map<number, Cut> }>();
   const revisionOf = (index: number) => {
-    const revision = revisions.get(index) ?? { cleared: new Set(), shortened: new Map() };
+    const revision = revisions.get(index) ?? { cleared: new Map(), shortened: new Map() };
     revisions.set(index, revision);
     return revision;
   };
-  for (const { message, callId } of cleared) revisionOf(message).cleared.add(callId);
+  for (const { message, callId, headCharacters = 0 } of cleared)
+    revisionOf(message).cleared.set(callId, headCharacters);
   for (const { message, part, headCharacters, tailCharacters } of shortened)
     revisionOf(message).shortened.set(part, { headCharacters, tailCharacters });
   return revisions;
@@ -116,7 +120,8 @@ function noteOf({ summary, dropped }: Compaction): string {
 }
 
 function reviseResult(part: ToolResultPart, place: number, revision: Revision): ToolResultPart {
-  if (revision.cleared.has(part.callId)) return { ...part, content: clearedNote(part) };
+  const headCharacters = revision.cleared.get(part.callId);
+  if (headCharacters !== undefined) return { ...part, content: clearedNote(part, headCharacters) };
   const cut = revision.shortened.get(place);
   if (cut === undefined) return part;
   if (typeof part.content === 'string') {
@@ -151,7 +156,11 @@ function shortenText(text: string, { headCharacters, tailCharacters }: Cut): str
   const tailAt = text.length - tailCharacters;
   const headEnd = isLow(text.charCodeAt(headCharacters)) ? headCharacters - 1 : headCharacters;
   const tailStart = isLow(text.charCodeAt(tailAt)) ? tailAt + 1 : tailAt;
-  const note = shortenedNote(tailStart - headEnd);
+  const before = cutBefore(text);
+  // What was cut before is cut around its note, which then counts for both.
+  if (before !== undefined && (before.from < headEnd || before.to > tailStart)) return text;
+  const earlier = before === undefined ? 0 : before.characters - (before.to - before.from);
+  const note = shortenedNote(tailStart - headEnd + earlier);
   // A text that is hardly longer than what would be left of it stays whole.
   if (tailStart - headEnd <= note.length) return text;
   return text.slice(0, headEnd) + note + text.slice(tailStart);

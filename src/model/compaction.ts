@@ -27,6 +27,8 @@ export interface MessageRange {
 export interface ClearedResult {
   readonly message: number;
   readonly callId: string;
+  /** So much of its beginning stays: of a call that may have changed something. Absent where nothing does. */
+  readonly headCharacters?: number;
 }
 
 export interface ShortenedText {

@@ -56,7 +56,7 @@ export function createAgentEffects(
     ),
     compact: within(async (live, _input, { signal }) => {
       const startMs = parts.clock.monotonicMs();
-      const made = await makeCompaction(parts, live, { why: 'budget', signal });
+      const made = await makeCompaction(parts, live, { signal });
       const value = { made, tookMs: parts.clock.monotonicMs() - startMs };
       return { type: 'done', value: value as unknown as Json }; // Plans, failures and ledgers are plain data.
     }),

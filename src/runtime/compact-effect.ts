@@ -1,12 +1,15 @@
-import type { CompactionMade } from '../agent/event.ts';
+import type { CompactionMade, RefusedSize } from '../agent/event.ts';
 import { messagesOf } from '../agent/history.ts';
 import type { History } from '../agent/history.ts';
+import { maxShortenings } from '../agent/overflow.ts';
+import { isReadTool } from '../agent/read-tools.ts';
 import type { RunState } from '../agent/state.ts';
+import { defined } from '../base/defined.ts';
 import type { SummaryReading, SummaryRequest } from '../context/ask-for-summary.ts';
 import { readSummary } from '../context/ask-for-summary.ts';
 import { estimateConversation, estimateTokens } from '../context/estimate-tokens.ts';
 import { planCompaction, planSummary } from '../context/plan-compaction.ts';
-import type { CompactionInput, CompactionReason } from '../context/plan-compaction.ts';
+import type { CompactionInput, CompactionReason, Overflow } from '../context/plan-compaction.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import type { Message } from '../model/message.ts';
@@ -52,9 +55,10 @@ export function fixedTokensOf({
 }
 
 interface Wish {
-  readonly why: 'budget' | 'overflow';
+  /** What the provider said where it refused the conversation; absent where the estimate says that it will be too long. */
+  readonly refusal?: Failure;
   readonly signal: AbortSignal;
-  /** Nobody may be asked for a summary. */
+  /** No model may be asked for a summary. */
   readonly withoutModel?: boolean;
 }
 
@@ -62,34 +66,45 @@ interface Wish {
 export async function makeCompaction(
   parts: AgentParts,
   live: LiveRun,
-  { why, signal, withoutModel = false }: Wish,
+  { refusal, signal, withoutModel = false }: Wish,
 ): Promise<CompactionMade> {
-  const { rules, budget, fixedTokens } = parts.context;
-  const { history } = live.state as RunState; // Only a run that has begun asks a model.
+  const { rules, fixedTokens } = parts.context;
+  const state = live.state as RunState; // Only a run that has begun asks a model.
   const input: CompactionInput = {
-    messages: messagesOf(history),
+    messages: messagesOf(state.history),
     fixedTokens: fixedTokens(),
-    reason: reasonOf(why, budget),
+    reason: reasonOf(parts, state, refusal),
     rules,
+    isRead: (name) => isReadTool(state, name),
   };
+  const refused = refusal === undefined ? {} : { refused: sizeOf(input, state) };
   const request = withoutModel ? undefined : planSummary(input);
-  if (request === undefined) return madeOf(planCompaction(input));
-  const asked = await askSummary(parts, live, { request, signal });
-  const compaction = planCompaction({ ...input, summary: asked.reading });
-  return {
-    ...madeOf(compaction),
-    charge: asked.ledger,
-    ...(asked.failure === undefined ? {} : { failure: asked.failure }),
+  if (request === undefined) return { ...defined({ compaction: planCompaction(input) }), ...refused };
+  const { reading, ledger, failure } = await askSummary(parts, live, { request, signal });
+  const compaction = planCompaction({ ...input, summary: reading });
+  return { ...defined({ compaction, failure }), charge: ledger, ...refused };
+}
+
+function reasonOf(
+  { context: { budget } }: AgentParts,
+  { tallies }: RunState,
+  refusal: Failure | undefined,
+): CompactionReason {
+  if (refusal === undefined && budget !== undefined) return { type: 'budget', ...budget };
+  const { compactions } = tallies;
+  const overflow: Overflow = {
+    type: 'overflow',
+    isAgain: compactions > 0,
+    isLast: compactions >= maxShortenings - 1,
+    ...defined({ budget }),
   };
+  const { requestedTokens, maxTokens } = refusal?.context ?? {};
+  if (typeof requestedTokens !== 'number' || typeof maxTokens !== 'number') return overflow;
+  return { ...overflow, stated: { requestedTokens, maxTokens } };
 }
 
-function reasonOf(why: 'budget' | 'overflow', budget: AgentParts['context']['budget']): CompactionReason {
-  if (why === 'budget' && budget !== undefined) return { type: 'budget', ...budget };
-  return budget === undefined ? { type: 'overflow' } : { type: 'overflow', budget };
-}
-
-function madeOf(compaction: CompactionMade['compaction']): CompactionMade {
-  return compaction === undefined ? {} : { compaction };
+function sizeOf({ fixedTokens }: CompactionInput, { history }: RunState): RefusedSize {
+  return { tokens: fixedTokens + tokensOf(history), fixedTokens };
 }
 
 interface Summarised {

@@ -1,4 +1,5 @@
 import type { Answer, CompactionMade } from '../agent/event.ts';
+import { isOverflow } from '../agent/overflow.ts';
 import type { Calling, RunState } from '../agent/state.ts';
 import type { PreparedCall } from '../agent/tool-call.ts';
 import type { Json } from '../base/json.ts';
@@ -105,16 +106,25 @@ interface Refused {
   readonly signal: AbortSignal;
 }
 
-/** The provider refused the conversation as too long: how it could be shorter. A model is asked for that only where no other is left. */
+/**
+ * A provider refused the conversation as too long: how it could be shorter. A model is asked for that only where no other is left.
+ * A later model of the chain may have failed for another reason: then the one that refused can still be asked again.
+ */
 async function roomFor(
   parts: AgentParts,
   live: LiveRun,
   { step, target, signal }: Refused,
 ): Promise<CompactionMade | undefined> {
-  const { code } = step.failure;
-  if (code !== 'CONTEXT_LENGTH_EXCEEDED' && code !== 'REQUEST_TOO_LARGE') return undefined;
+  const { failure, decision } = step;
   const isLast = target === parts.models.length - 1;
-  return makeCompaction(parts, live, { why: 'overflow', signal, withoutModel: !isLast });
+  if (isOverflow(failure))
+    return makeCompaction(parts, live, { refusal: failure, signal, withoutModel: !isLast });
+  if (decision.type === 'retry' || failure.code === 'CANCELLED') return undefined;
+  const { progress } = live.state?.phase as Calling; // Only a run that is calling a model gets here.
+  const refusal = progress.failures.findLast((earlier) => isOverflow(earlier.failure))?.failure;
+  return refusal === undefined
+    ? undefined
+    : makeCompaction(parts, live, { refusal, signal, withoutModel: true });
 }
 
 function loopOptionsOf(

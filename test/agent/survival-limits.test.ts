@@ -243,7 +243,7 @@ describe('a conversation that is too long', () => {
     tools: [count(props, { execute: ({ to }: { readonly to: number }) => 'x'.repeat(5000 + to) } as object)],
   });
 
-  it('is shortened once, and the run goes on', async () => {
+  it('is shortened, and the run goes on', async () => {
     for (const { summary, outcome } of await playScene(bulky)) {
       expect(summary).toEqual({
         type: 'completed',
@@ -255,16 +255,25 @@ describe('a conversation that is too long', () => {
     }
   });
 
-  it('that is too long even then fails, after one more request', async () => {
+  it('that is refused for ever fails once nothing is left to cut, and says so in numbers', async () => {
     const ends = await playScene((props) => {
       const scene = bulky(props);
       return {
         ...scene,
-        script: [...(scene.script as readonly ScriptEntry[]).slice(0, 6), tooLong, tooLong],
+        script: [
+          ...(scene.script as readonly ScriptEntry[]).slice(0, 5),
+          ...Array.from({ length: 10 }, () => tooLong),
+        ],
       };
     });
     for (const { summary, outcome } of ends) {
-      expect(summary).toMatchObject({ type: 'failed', code: 'CONTEXT_LENGTH_EXCEEDED', requests: 7 });
+      expect(summary).toMatchObject({ type: 'failed', code: 'CONTEXT_LENGTH_EXCEEDED' });
+      expect(summary.requests).toBeLessThanOrEqual(5 + 7);
+      const { failure } = outcome as Extract<typeof outcome, { type: 'failed' }>;
+      expect(failure.message).toMatch(
+        /made shorter \d times\. Nothing is left to cut: it is about \d+ tokens/u,
+      );
+      expect(failure.context['shortenings']).toBe(summary.requests - 6);
       expect(outcome.recoveries).toEqual([]);
     }
   });

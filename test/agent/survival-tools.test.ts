@@ -84,7 +84,7 @@ const rows: readonly Row[] = [
     expected: { ...finished, requests: 3, recoveries: [], reached: ['search {"query":"second"}', ...whales] },
   },
   {
-    id: 'P31 a conversation that is too long: shortened once, and the run goes on',
+    id: 'P31 a conversation that is too long: shortened, and the run goes on',
     script: [...['a', 'b', 'c', 'd', 'e'].map((query) => calling(query)), done],
     faults: { script: [null, null, null, null, null, 'context-length'] },
     tools: (reached) => [wordy(reached)],
@@ -97,15 +97,29 @@ const rows: readonly Row[] = [
     },
   },
   {
-    id: 'P31 too long also when it was shortened: failed, after one more request',
+    id: 'P31 too long twice in a row: shortened twice, and the run goes on',
     script: [...['a', 'b', 'c', 'd', 'e'].map((query) => calling(query)), done],
-    faults: ({ sequence }) => (sequence > 5 ? 'context-length' : null),
+    faults: { script: [null, null, null, null, null, 'context-length', 'context-length'] },
     tools: (reached) => [wordy(reached)],
     delivered: { 'context-length': 2 },
     expected: {
+      ...finished,
+      requests: 8,
+      recoveries: ['CONTEXT_LENGTH_EXCEEDED by compact', 'CONTEXT_LENGTH_EXCEEDED by compact'],
+      reached: ['a', 'b', 'c', 'd', 'e'].map((query) => `search "${query}"`),
+    },
+  },
+  {
+    id: 'P31 too long for ever: failed once nothing is left to cut',
+    script: [...['a', 'b', 'c', 'd', 'e'].map((query) => calling(query)), done],
+    faults: ({ sequence }) => (sequence > 5 ? 'context-length' : null),
+    tools: (reached) => [wordy(reached)],
+    // Six times shorter, and twice as it is, for by the limit that the provider states it would fit.
+    delivered: { 'context-length': 9 },
+    expected: {
       type: 'failed',
       code: 'CONTEXT_LENGTH_EXCEEDED',
-      requests: 7,
+      requests: 14,
       recoveries: [],
       reached: ['a', 'b', 'c', 'd', 'e'].map((query) => `search "${query}"`),
     },
