@@ -182,9 +182,8 @@ function overcome(state: RunState, { progress, turn }: Calling, isFinal: boolean
   const isOpen = ({ recovery }: RunRecovery): boolean =>
     !isFinal && (recovery === 'tell-model' || config.isConducted === true);
   const pending = tallies.pending.filter(isOpen);
-  const { repeats: _repeats, ...counted } = tallies;
   const rested: RunState = changeState(state, {
-    tallies: { ...counted, nudges: 0, compactions: 0, pending },
+    tallies: { ...tallies, nudges: 0, compactions: 0, repeats: 0, pending },
   });
   return addRecoveries(rested, [...tallies.pending.filter((one) => !isOpen(one)), ...ofCall]);
 }

@@ -26,7 +26,7 @@ export type Rung =
 
 const comeBack = ['suspend: long-wait', 'fail'] as const;
 const credentials = ['suspend: credentials', 'fail'] as const;
-const shorten = ['compact', 'repeat', 'fail'] as const;
+const shorter = ['compact', 'repeat', 'fail'] as const;
 const speakAgain = ['nudge', 'fail'] as const;
 const end = ['fail'] as const;
 
@@ -44,8 +44,8 @@ export const ladder: Readonly<Record<FailureCode, readonly [Rung, ...Rung[]]>> =
   PERMISSION_DENIED: credentials,
   MODEL_NOT_FOUND: credentials,
   PROVIDER_NOT_CONFIGURED: credentials,
-  CONTEXT_LENGTH_EXCEEDED: shorten,
-  REQUEST_TOO_LARGE: shorten,
+  CONTEXT_LENGTH_EXCEEDED: shorter,
+  REQUEST_TOO_LARGE: shorter,
   CONTENT_FILTERED: ['stop: refused'],
   EMPTY_RESPONSE: speakAgain,
   TOOL_CALL_INVALID: speakAgain,
@@ -181,16 +181,9 @@ function tryRung(rung: Rung, history: LadderHistory, policy: LadderPolicy): Reco
           }
         : undefined;
     case 'compact':
-      return history.canCompact && history.compactions < history.maxCompactions
-        ? {
-            type: 'compact',
-            reason: `the conversation is shortened, ${history.compactions + 1} of at most ${history.maxCompactions}`,
-          }
-        : undefined;
+      return shorten(history);
     case 'repeat':
-      return history.isUnbelievable
-        ? { type: 'retry', reason: 'the limit that it states is far from reached, so it is asked again' }
-        : undefined;
+      return history.isUnbelievable ? askAgain : undefined;
     case 'suspend: long-wait': {
       const { resumeAtMs } = history;
       if (resumeAtMs === undefined) return undefined;
@@ -216,4 +209,15 @@ function tryRung(rung: Rung, history: LadderHistory, policy: LadderPolicy): Reco
     default:
       return { type: 'fail', reason: 'the ladder is spent' };
   }
+}
+
+const askAgain: Recovery = {
+  type: 'retry',
+  reason: 'the limit that it states is far from reached, so it is asked again',
+};
+
+function shorten({ canCompact, compactions, maxCompactions }: LadderHistory): Recovery | undefined {
+  if (!canCompact || compactions >= maxCompactions) return undefined;
+  const reason = `the conversation is shortened, ${compactions + 1} of at most ${maxCompactions}`;
+  return { type: 'compact', reason };
 }

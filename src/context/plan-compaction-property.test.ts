@@ -280,7 +280,7 @@ describe('planCompaction() and applyCompaction() on anything', () => {
 
 function textsOf({ role, content }: Message): readonly string[] {
   if (role !== 'tool') return textsIn(content);
-  return content.flatMap((result) => textsIn(result.content));
+  return content.flatMap((each) => textsIn(each.content));
 }
 
 function textsIn(content: string | readonly { readonly type: string }[]): readonly string[] {

@@ -311,7 +311,8 @@ describe('selectHistory()', () => {
         const rules = resolveSelection(options);
         const { embed } = embedder();
         const { signal } = new AbortController();
-        const selected = await selectHistory({ messages, query, rules, estimate, embed, signal });
+        const isRead = (): boolean => true;
+        const selected = await selectHistory({ messages, query, rules, estimate, embed, signal, isRead });
         const all = splitExchanges(messages, estimate);
         const shown = splitExchanges(selected.messages, estimate);
         const last = all.at(-1);

@@ -2,10 +2,14 @@
  * Chooses what of a long conversation a new run is shown. What is chosen stays in its order and in whole exchanges, so a
  * conversation that providers take stays one. Where a way to choose fails, the next simpler one is taken, and said so:
  * embeddings, lexical, recency, none. Losing the history is worse than choosing it badly, and failing the run is worse than both.
+ * What earlier runs did is never left out: the effects of what is not chosen are listed in a note before it.
  */
 import { classifyFailure } from '../errors/classify-failure.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
+import { unshownNote } from '../model/compaction-notes.ts';
+import { effectDetails, effectsIn, writeEffects } from '../model/effects.ts';
+import type { IsRead } from '../model/effects.ts';
 import type { Message } from '../model/message.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 import { createVectorCache, scoreByEmbeddings } from './select-history-embeddings.ts';
@@ -24,6 +28,10 @@ export interface SelectHistoryInput {
   readonly rules: SelectionRules;
   /** Tokens of one message; `estimateTokens` unless told. */
   readonly estimate?: ((message: Message) => number) | undefined;
+  /** The session is longer than this: its oldest messages were not read. */
+  readonly isCut?: boolean;
+  /** Calls of other tools stay visible as effects. Without it, those of all tools do. */
+  readonly isRead?: IsRead | undefined;
   /** Needed for the strategy `embeddings` only. */
   readonly embed?: EmbedTexts | undefined;
   /** Kept by whoever calls, so that a session is not embedded anew for every run. */
@@ -54,20 +62,21 @@ export async function selectHistory(input: SelectHistoryInput): Promise<Selected
   const { messages, rules, estimate = estimateTokens, signal } = input;
   signal.throwIfAborted();
   const looked = attempt(() => look(splitExchanges(messages, estimate), rules));
-  if (looked.type === 'failed') return nothing(input, looked.failure);
+  if (looked.type === 'failed') return nothing(input, [], looked.failure);
   const { exchanges, isAll, lastTokens } = looked.value;
-  if (rules.strategy === 'none') return result(exchanges, { strategy: 'none', chosen: [], degraded: [] });
-  if (isAll) return result(exchanges, { strategy: 'all', chosen: [...exchanges.keys()], degraded: [] });
+  const result = (choice: Choice): Selected => selectedOf(input, exchanges, choice);
+  if (rules.strategy === 'none') return result({ strategy: 'none', chosen: [], degraded: [] });
+  if (isAll) return result({ strategy: 'all', chosen: [...exchanges.keys()], degraded: [] });
   // Without it, an older one would look as if it were the latest.
-  if (!(lastTokens <= rules.maxTokens)) return nothing(input, tooLong(lastTokens, rules), exchanges.length);
+  if (!(lastTokens <= rules.maxTokens)) return nothing(input, exchanges, tooLong(lastTokens, rules));
   const degraded: SelectionDegraded[] = [];
   for (const [place, strategy] of strategiesFrom(input).entries()) {
     const chosen = await choose(strategy, exchanges, input);
-    if (chosen.type === 'ok') return result(exchanges, { strategy, chosen: chosen.value, degraded });
+    if (chosen.type === 'ok') return result({ strategy, chosen: chosen.value, degraded });
     const to = strategiesFrom(input)[place + 1] ?? 'none';
     degraded.push({ from: strategy, to, failure: chosen.failure });
   }
-  return result(exchanges, { strategy: 'none', chosen: [], degraded });
+  return result({ strategy: 'none', chosen: [], degraded });
 }
 
 type Attempted<Value> =
@@ -94,9 +103,9 @@ function look(exchanges: readonly Exchange[], { maxExchanges, maxTokens }: Selec
   return { exchanges, isAll, lastTokens: exchanges.at(-1)?.tokens ?? 0 };
 }
 
-function nothing({ rules }: SelectHistoryInput, failure: Failure, total = 0): Selected {
-  const degraded = [{ from: rules.strategy, to: 'none', failure }] as const;
-  return { messages: [], strategy: 'none', exchanges: { total, selected: 0 }, tokens: 0, degraded };
+function nothing(input: SelectHistoryInput, exchanges: readonly Exchange[], failure: Failure): Selected {
+  const degraded = [{ from: input.rules.strategy, to: 'none', failure }] as const;
+  return selectedOf(input, exchanges, { strategy: 'none', chosen: [], degraded });
 }
 
 interface Choice extends Pick<Selected, 'strategy' | 'degraded'> {
@@ -104,15 +113,46 @@ interface Choice extends Pick<Selected, 'strategy' | 'degraded'> {
   readonly chosen: readonly number[];
 }
 
-function result(exchanges: readonly Exchange[], { strategy, chosen, degraded }: Choice): Selected {
+function selectedOf(
+  input: SelectHistoryInput,
+  exchanges: readonly Exchange[],
+  { strategy, chosen, degraded }: Choice,
+): Selected {
   const shown = chosen.flatMap((place) => exchanges[place] ?? []);
+  const places = new Set(chosen);
+  const left = exchanges.filter((_, place) => !places.has(place));
+  const tokens = tokensOf(shown);
+  const note = noteOf(input, left, input.rules.maxTokens - tokens);
   return {
-    messages: shown.flatMap(({ messages }) => messages),
+    messages: [...note, ...shown.flatMap(({ messages }) => messages)],
     strategy,
     exchanges: { total: exchanges.length, selected: shown.length },
-    tokens: tokensOf(shown),
+    tokens,
     degraded,
   };
+}
+
+/** The effects of what is not shown: in as many words as there is room for, but never in less than each needs. */
+function noteOf(
+  { isRead = () => false, isCut = false, estimate = estimateTokens }: SelectHistoryInput,
+  left: readonly Exchange[],
+  roomTokens: number,
+): readonly Message[] {
+  const read = attempt(() =>
+    effectsIn(
+      left.flatMap(({ messages }) => messages),
+      isRead,
+    ),
+  );
+  const effects = read.type === 'ok' ? read.value : [];
+  const isListed = read.type === 'ok' && !isCut;
+  if (effects.length === 0 && isListed) return [];
+  const notes = effectDetails.map((detail): Message => ({
+    role: 'user',
+    content: unshownNote(writeEffects(effects, detail), { isListed }),
+  }));
+  const fitting = notes.find((note) => estimate(note) <= roomTokens);
+  return fitting === undefined ? notes.slice(-1) : [fitting];
 }
 
 function tokensOf(exchanges: readonly Exchange[]): number {

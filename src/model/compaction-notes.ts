@@ -24,6 +24,23 @@ export function missingNote(count: number, effects = ''): string {
   return withList(note, effects);
 }
 
+/** Stands before what a run is shown of its session, for the exchanges that it is not shown. Of the oldest even the effects may be unread. */
+export function unshownNote(effects: string, { isListed }: { readonly isListed: boolean }): string {
+  const unread = isListed ? '' : ' What was done in the oldest of them is not listed here.';
+  return withList(`${notePrefix}Earlier parts of this conversation are not shown.${unread}`, effects);
+}
+
+/** Stands in a session between a question and its answer, where what came between them was removed. */
+export function answeredNote(effects: string): string {
+  return withList(`${notePrefix}What was done for this answer was removed to save room.`, effects);
+}
+
+/** Stands in a session behind a question that had no answer. */
+export function unansweredNote(end: string, effects: string): string {
+  const note = `${notePrefix}The run that was asked this ended without an answer (${end}). If it was resumed later, its calls are shown once more below.`;
+  return withList(note, effects);
+}
+
 /** The same with a list of effects behind it, where there are any. */
 export function withList(note: string, effects: string): string {
   return effects === '' ? note : `${note}\n${effects}`;

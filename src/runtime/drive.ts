@@ -63,6 +63,8 @@ export interface SessionPart {
   readonly known: number;
   /** What this run was asked. */
   readonly asked: readonly Message[];
+  /** So many effects were in what it began with; absent where none were. */
+  readonly effects?: number;
 }
 
 /** What the driver needs besides the port. */

@@ -120,7 +120,7 @@ async function roomFor(
   if (isOverflow(failure))
     return makeCompaction(parts, live, { refusal: failure, signal, withoutModel: !isLast });
   if (decision.type === 'retry' || failure.code === 'CANCELLED') return undefined;
-  const { progress } = live.state?.phase as Calling; // Only a run that is calling a model gets here.
+  const { progress } = (live.state as RunState).phase as Calling; // Only a run that is calling a model gets here.
   const refusal = progress.failures.findLast((earlier) => isOverflow(earlier.failure))?.failure;
   return refusal === undefined
     ? undefined

@@ -22,7 +22,7 @@ export function noteOutcome(held: HeldRuns, live: LiveRun, outcome: RunOutcome):
   live.isEndUncertain = behind !== undefined;
   const certain = behind?.then(() => void (live.isEndUncertain = false));
   keeper?.describe(live.runId, rowOfOutcome(outcome, rejectionsOf(live)));
-  if (outcome.type !== 'completed' || live.session === undefined) {
+  if (live.session === undefined) {
     // What cannot be written down stops the run, which is told there.
     certain?.catch(() => undefined);
     return undefined;

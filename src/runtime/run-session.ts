@@ -1,12 +1,17 @@
+import { isReadTool } from '../agent/read-tools.ts';
 import type { RunOutcome } from '../agent/run-outcome.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import type { Json } from '../base/json.ts';
 import { selectHistory } from '../context/select-history.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
 import { configError } from '../errors/config-error.ts';
+import { answeredNote, unansweredNote } from '../model/compaction-notes.ts';
+import { countEffects, effectsIn, withoutOldest, writeEffects } from '../model/effects.ts';
+import type { Effect, IsRead } from '../model/effects.ts';
 import { textOf } from '../model/message.ts';
 import type { Message } from '../model/message.ts';
 import type { Store } from '../model/store.ts';
+import type { AgentParts } from './agent-parts.ts';
 import { callEmbedding } from './call-embedding.ts';
 import type { DriveInput, SessionPart } from './drive.ts';
 import type { HeldRuns } from './held-runs.ts';
@@ -15,7 +20,7 @@ import type { LiveRun } from './live-run.ts';
 
 type Start = Extract<DriveInput, { type: 'start' }>;
 
-/** A session is looked at from its end, so far back: what is older is no longer shown to anybody. */
+/** A session is read from its end, so far back. Of what is older the model is told that it is not listed. */
 const maxSessionMessages = 5000;
 
 interface Starting {
@@ -34,8 +39,10 @@ export async function startInSession(held: HeldRuns, live: LiveRun, starting: St
       '"sessionId" needs an agent with a store: createAgent({ store: sqlite("runs.db"), … })',
     );
   const known = await chooseHistory(held, live, { ...starting, store });
+  const messages = [...known, ...start.messages];
+  const effects = countEffects(effectsIn(messages, isReadIn(held.parts)));
   const session: SessionPart = { id: sessionId, known: known.length, asked: start.messages };
-  return { ...start, messages: [...known, ...start.messages], session };
+  return { ...start, messages, session: effects === 0 ? session : { ...session, effects } };
 }
 
 async function chooseHistory(
@@ -53,6 +60,8 @@ async function chooseHistory(
       rules,
       vectors,
       signal,
+      isRead: isReadIn(parts),
+      isCut: messages.length >= maxSessionMessages,
       embed:
         embeddings === undefined
           ? undefined
@@ -76,16 +85,25 @@ async function chooseHistory(
 
 const never = new AbortController().signal;
 
-/** What this run has added to its session, once. */
+/** What this run adds to its session, once. A run without an answer adds what it was asked and what it did, where it did something. */
 export async function addToSession(
-  { keeper }: HeldRuns,
+  { keeper, parts }: HeldRuns,
   live: LiveRun,
-  outcome: Extract<RunOutcome, { type: 'completed' }>,
+  outcome: Exclude<RunOutcome, { type: 'suspended' }>,
 ): Promise<void> {
   const { session, runId } = live;
   if (session === undefined || keeper === undefined) return;
+  const isRead = isReadIn(parts);
+  const effects = withoutOldest(effectsIn(outcome.messages, isRead), session.effects ?? 0);
+  const isAnswered = outcome.type === 'completed';
+  if (!isAnswered && effects.length === 0) return;
+  const messages = isAnswered
+    ? ownMessages(session, outcome, { effects, isRead })
+    : unanswered(session, outcome, writeEffects(effects));
+  // A run that is resumed may be answered later, and adds its answer then.
+  const key = isAnswered ? runId : `${runId} without an answer, ${countEffects(effects)} effects`;
   try {
-    await keeper.store.sessions.append(session.id, ownMessages(session, outcome), runId);
+    await keeper.store.sessions.append(session.id, messages, key);
   } catch (error) {
     // The answer stands, and the run's own record holds what was said; that its session lacks it must be known.
     live.unsaved = classifyFailure(error, 'storage');
@@ -93,15 +111,41 @@ export async function addToSession(
   }
 }
 
-/** What was asked and all that followed; after a compaction only what was asked and the answer. */
+interface Did {
+  /** What this run did. */
+  readonly effects: readonly Effect[];
+  readonly isRead: IsRead;
+}
+
+/** What was asked and all that followed; after a compaction only what was asked, what was done and the answer. */
 function ownMessages(
   { known, asked }: SessionPart,
   { messages, text }: Extract<RunOutcome, { type: 'completed' }>,
+  { effects, isRead }: Did,
 ): readonly Message[] {
   const first = asked[0];
   const own = messages.slice(known);
-  if (first !== undefined && own[0] !== undefined && isSame(own[0], first)) return own;
-  return [...asked, { role: 'assistant', content: text }];
+  const isWhole = first !== undefined && own[0] !== undefined && isSame(own[0], first);
+  // A compaction lists what it dropped where the first of it stood, which may be before the question.
+  const hasEffects = countEffects(effectsIn(own, isRead)) === countEffects(effects);
+  if (isWhole && hasEffects) return own;
+  const list = writeEffects(effects);
+  const done: readonly Message[] = list === '' ? [] : [{ role: 'user', content: answeredNote(list) }];
+  return [...asked, ...done, { role: 'assistant', content: text }];
+}
+
+function unanswered(
+  { asked }: SessionPart,
+  outcome: Exclude<RunOutcome, { type: 'suspended' | 'completed' }>,
+  list: string,
+): readonly Message[] {
+  const code = outcome.type === 'cancelled' ? undefined : outcome.failure?.code;
+  const end = code === undefined ? outcome.type : `${outcome.type}: ${code}`;
+  return [...asked, { role: 'user', content: unansweredNote(end, list) }];
+}
+
+function isReadIn({ config }: AgentParts): IsRead {
+  return (name) => isReadTool({ config }, name);
 }
 
 function isSame(left: Message, right: Message): boolean {
