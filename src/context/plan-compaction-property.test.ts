@@ -224,7 +224,8 @@ describe('planCompaction() and applyCompaction() on anything', () => {
     holds((input) => {
       const { messages } = compact(input);
       const again = compact({ ...input, messages, reason: { type: 'overflow', isLast: true } }).messages;
-      const notes = JSON.stringify(again).match(/removed (?:here )?to save room(?:: \d+ characters)?/gu) ?? [];
+      const notes =
+        JSON.stringify(again).match(/removed (?:here )?to save room(?:: \d+ characters)?/gu) ?? [];
       const texts = again.flatMap(textsOf).filter(wasShortened);
       const marks = texts.map((words) => words.match(/removed (?:here )?to save room/gu)?.length);
       expect(marks.every((count) => count === 1)).toBe(true);

@@ -7,8 +7,6 @@
 import { classifyFailure } from '../errors/classify-failure.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
-import { unshownNote } from '../model/compaction-notes.ts';
-import { effectDetails, effectsIn, writeEffects } from '../model/effects.ts';
 import type { IsRead } from '../model/effects.ts';
 import type { Message } from '../model/message.ts';
 import { estimateTokens } from './estimate-tokens.ts';
@@ -17,6 +15,7 @@ import type { EmbedTexts, VectorCache } from './select-history-embeddings.ts';
 import { cutHead, exchangeText, splitExchanges } from './select-history-exchanges.ts';
 import type { Exchange } from './select-history-exchanges.ts';
 import { scoreLexically } from './select-history-lexical.ts';
+import { noteUnshown } from './note-unshown.ts';
 import { selectionStrategies } from './select-history-rules.ts';
 import type { SelectionRules, SelectionStrategy } from './select-history-rules.ts';
 
@@ -122,7 +121,7 @@ function selectedOf(
   const places = new Set(chosen);
   const left = exchanges.filter((_, place) => !places.has(place));
   const tokens = tokensOf(shown);
-  const note = noteOf(input, left, input.rules.maxTokens - tokens);
+  const note = noteUnshown(left, { ...input, roomTokens: input.rules.maxTokens - tokens });
   return {
     messages: [...note, ...shown.flatMap(({ messages }) => messages)],
     strategy,
@@ -130,29 +129,6 @@ function selectedOf(
     tokens,
     degraded,
   };
-}
-
-/** The effects of what is not shown: in as many words as there is room for, but never in less than each needs. */
-function noteOf(
-  { isRead = () => false, isCut = false, estimate = estimateTokens }: SelectHistoryInput,
-  left: readonly Exchange[],
-  roomTokens: number,
-): readonly Message[] {
-  const read = attempt(() =>
-    effectsIn(
-      left.flatMap(({ messages }) => messages),
-      isRead,
-    ),
-  );
-  const effects = read.type === 'ok' ? read.value : [];
-  const isListed = read.type === 'ok' && !isCut;
-  if (effects.length === 0 && isListed) return [];
-  const notes = effectDetails.map((detail): Message => ({
-    role: 'user',
-    content: unshownNote(writeEffects(effects, detail), { isListed }),
-  }));
-  const fitting = notes.find((note) => estimate(note) <= roomTokens);
-  return fitting === undefined ? notes.slice(-1) : [fitting];
 }
 
 function tokensOf(exchanges: readonly Exchange[]): number {

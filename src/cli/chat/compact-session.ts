@@ -19,6 +19,7 @@ export async function compactSession(chat: Chat): Promise<void> {
     fixedTokens: 0,
     reason: { type: 'overflow' },
     rules: { strategies: ['clear-results', 'window'], keepLastTurns },
+    isRead: (name) => agent.tools.some((tool) => tool.name === name && tool.effect === 'read'),
   });
   if (plan === undefined) return face.say('The conversation is short already: there is nothing to save.');
   const next = parts.newId();

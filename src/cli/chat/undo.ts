@@ -1,5 +1,6 @@
 import type { TakenBack } from '../../tools/workspace/take-back.ts';
 import { visible } from '../../base/printable.ts';
+import { isNote } from '../../model/compaction-notes.ts';
 import { safeQuote } from '../view/safe-text.ts';
 import type { Chat, Exchange } from './chat.ts';
 
@@ -39,7 +40,7 @@ const maxLookBack = 500;
 /** Of a session from an earlier chat: from the last message of the person on. Which run it was is not known, so no file changes. */
 async function lastOfSession({ agent, sessionId }: Chat): Promise<Exchange | undefined> {
   const messages = await agent.store.sessions.messages(sessionId, { last: maxLookBack });
-  const start = messages.findLastIndex(({ role }) => role === 'user');
+  const start = messages.findLastIndex((message) => message.role === 'user' && !isNote(message));
   const asked = messages[start];
   if (asked === undefined) return undefined;
   const text = typeof asked.content === 'string' ? asked.content : '';
