@@ -2,10 +2,12 @@
  * What a model reads in the place of something that was removed. A note says truly what is missing, and is known again when the
  * conversation is made shorter once more: it counts for what it stands for, and its list of effects is handed on.
  */
+import { boundText } from '../base/text.ts';
 import { notePrefix, withoutTags } from './effects.ts';
 import { textOf } from './message.ts';
 import type { Message, ToolResultPart } from './message.ts';
 
+const maxQuoteCharacters = 200;
 /** Of a longer text nobody says that it was shortened before. */
 const maxShortenedCharacters = 3200;
 const shortenedMark = /\n\((\d+) characters were removed here to save room\.\)\n/u;
@@ -35,9 +37,13 @@ export function answeredNote(effects: string): string {
   return withList(`${notePrefix}What was done for this answer was removed to save room.`, effects);
 }
 
-/** Stands in a session behind a question that had no answer. */
-export function unansweredNote(end: string, effects: string): string {
-  const note = `${notePrefix}The run that was asked this ended without an answer (${end}). If it was resumed later, its calls are shown once more below.`;
+/** Stands in a session for a run that had no answer. Its question is only quoted: if the run is resumed, it adds it with the answer. */
+export function unansweredNote(
+  { asked, end }: { readonly asked: string; readonly end: string },
+  effects: string,
+): string {
+  const quote = JSON.stringify(boundText(withoutTags(asked), maxQuoteCharacters));
+  const note = `${notePrefix}An earlier run was asked ${quote} and ended without an answer (${end}). If it was resumed later, its calls are shown once more below.`;
   return withList(note, effects);
 }
 

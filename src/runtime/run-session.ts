@@ -85,7 +85,7 @@ async function chooseHistory(
 
 const never = new AbortController().signal;
 
-/** What this run adds to its session, once. A run without an answer adds what it was asked and what it did, where it did something. */
+/** What this run adds to its session, once. A run without an answer adds a note of what it did, where it did something. */
 export async function addToSession(
   { keeper, parts }: HeldRuns,
   live: LiveRun,
@@ -141,7 +141,8 @@ function unanswered(
 ): readonly Message[] {
   const code = outcome.type === 'cancelled' ? undefined : outcome.failure?.code;
   const end = code === undefined ? outcome.type : `${outcome.type}: ${code}`;
-  return [...asked, { role: 'user', content: unansweredNote(end, list) }];
+  const note = unansweredNote({ asked: asked.map(contentOf).join('\n'), end }, list);
+  return [{ role: 'user', content: note }];
 }
 
 function isReadIn({ config }: AgentParts): IsRead {
