@@ -41,6 +41,9 @@ export type RunEvent<Output = unknown> =
       readonly servedBy?: string;
       readonly inputTokens?: number;
       readonly outputTokens?: number;
+      /** Of the input: read from, and written to, the provider's prompt cache. */
+      readonly cacheReadTokens?: number;
+      readonly cacheWriteTokens?: number;
       readonly costUsd?: number;
     }
   /** What was done about a request to a model on its way, and what its answer does not show. */

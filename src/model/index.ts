@@ -39,6 +39,7 @@ export type {
   UserPart,
 } from './message.ts';
 export type { AttemptOptions, Model, ModelResponse, ModelResult, PartialResult } from './model.ts';
+export type { RequestNote } from './request-note.ts';
 export { costOf } from './price.ts';
 export type { Price } from './price.ts';
 export type { JsonSchema, ModelRequest, ReasoningEffort, ToolChoice, ToolDefinition } from './request.ts';

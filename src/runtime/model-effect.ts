@@ -243,7 +243,7 @@ interface Finished {
 function tellFinished(live: LiveRun, { step, asked, input }: Finished): void {
   if (live.watchers.size === 0) return;
   const { finish, responseId, servedBy, usage, costUsd } = step.value;
-  const { inputTokens, outputTokens } = usage;
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
   publish(live, {
     type: 'model-finished',
     turn: input.turn,
@@ -251,6 +251,15 @@ function tellFinished(live: LiveRun, { step, asked, input }: Finished): void {
     provider: asked.provider,
     model: asked.name,
     durationMs: step.durationMs,
-    ...defined({ finishReason: finish?.reason, responseId, servedBy, inputTokens, outputTokens, costUsd }),
+    ...defined({
+      finishReason: finish?.reason,
+      responseId,
+      servedBy,
+      inputTokens,
+      outputTokens,
+      cacheReadTokens,
+      cacheWriteTokens,
+      costUsd,
+    }),
   });
 }

@@ -13,12 +13,18 @@ const official = {
   isVersionMissed: true,
 } as const;
 
+/** What a model of Anthropic takes besides. */
+export interface AnthropicOptions extends ProviderOptions {
+  /** `false` leaves the marks for the prompt cache out: tools, instructions and a growing conversation carry them by default. */
+  readonly promptCache?: boolean | undefined;
+}
+
 /**
  * A model of Anthropic. The key comes from `ANTHROPIC_API_KEY`.
  *
  * @example anthropic('claude-sonnet-5')
  */
-export const anthropic: Provider = defineProvider<ProviderOptions>({
+export const anthropic: Provider<AnthropicOptions> = defineProvider<AnthropicOptions>({
   provider: 'anthropic',
   keyVariables: ['ANTHROPIC_API_KEY'],
   isKeyRequired: true,
@@ -41,11 +47,11 @@ function bareName(model: string): string {
 const withoutEffort = /^(?!claude-)|^claude-(?:2|3|instant|(?:sonnet|haiku|opus)-4(?:-[015])?(?:[-@]|$))/;
 const firstWithEffort = /^claude-opus-4-5/;
 
-function anthropicWire(model: string): Wire {
+function anthropicWire(model: string, { promptCache = true }: AnthropicOptions): Wire {
   const name = bareName(model);
   const isFirst = firstWithEffort.test(name);
   return {
     protocol: anthropicMessages,
-    dialect: { effort: isFirst || !withoutEffort.test(name), adaptive: !isFirst },
+    dialect: { effort: isFirst || !withoutEffort.test(name), adaptive: !isFirst, promptCache },
   };
 }

@@ -1,2 +1,2 @@
 export { anthropic } from './anthropic.ts';
-export type { ProviderOptions as AnthropicOptions } from '../provider-options.ts';
+export type { AnthropicOptions } from './anthropic.ts';

@@ -6,7 +6,7 @@ import type { CapabilityTable } from '../capability-tables.ts';
 import { configError } from '../config-error.ts';
 import { defineProvider } from '../define-provider.ts';
 import { addressOf } from '../open-endpoint.ts';
-import type { ProviderDefinition } from '../define-provider.ts';
+import type { ProviderDefinition, Wire } from '../define-provider.ts';
 import { createEmbeddingModel } from '../embedding-model.ts';
 import type { EmbeddingOptions } from '../embedding-options.ts';
 import { openaiEmbeddings } from '../embedding-protocols.ts';
@@ -94,7 +94,10 @@ export function createCompatible(setup: CompatibleSetup): OpenAICompatibleProvid
       const address = addressOf(options, setup);
       return { ...address, isOfficial: setup.isOfficial && address.isOfficial };
     },
-    wire: (_model, options) => ({ protocol: openaiChat, dialect: { ...setup.dialect(addressFor(options)) } }),
+    wire: (model, options) => ({
+      protocol: openaiChat,
+      dialect: withPromptCache(setup.dialect(addressFor(options)), model),
+    }),
     capabilities: (model, options) => ({
       ...capabilitiesOf(setup.table, model),
       ...setup.atAddress?.(addressFor(options)),
@@ -133,6 +136,12 @@ function joinOptions<Options extends ProviderOptions>(
 }
 
 /** Whoever says how an answer is continued says that it can be. */
+/** Of the models behind such a server only Anthropic's want to be told what to cache. */
+function withPromptCache(dialect: OpenaiChatDialect, model: string): Wire['dialect'] & object {
+  const wantsMarks = dialect.cacheControl === true && model.startsWith('anthropic/');
+  return { ...dialect, ...(wantsMarks && dialect.promptCache === undefined ? { promptCache: true } : {}) };
+}
+
 function continuationOf(dialect: OpenaiChatDialect | undefined): Partial<Capabilities> {
   return dialect?.continuation === undefined ? {} : { continuation: 'prefill' };
 }

@@ -3,6 +3,7 @@ import type { ModelRequest, ToolChoice, ToolDefinition } from '../../model/reque
 import type { WireRequest, WireTarget } from '../protocol.ts';
 import { createBlockContext, systemContent, turnBlocks } from './anthropic-content.ts';
 import type { Block, BlockContext } from './anthropic-content.ts';
+import { isAskedAgain, markPrefix } from './anthropic-prefix.ts';
 import { anthropicReasoning } from './anthropic-reasoning.ts';
 import { toConversation } from './conversation.ts';
 import type { Turn } from './conversation.ts';
@@ -19,13 +20,17 @@ export function toAnthropicRequest(request: ModelRequest, target: WireTarget): W
   const { maxTokens, thinking, effort } = anthropicReasoning(request, target.dialect);
   const format = request.output && { type: 'json_schema', schema: request.output.schema };
   const output = defined({ effort, format });
-  const body = defined({
-    model: target.model,
-    max_tokens: maxTokens,
+  const prompt = {
     // Before the messages: marks are handed out in the order of the prompt.
     system: systemContent(system, context),
     messages: wireMessages(turns, request.continueFrom, context),
     tools: request.tools?.length ? request.tools.map(wireTool) : undefined,
+  };
+  const isCached = target.dialect['promptCache'] === true && isAskedAgain(request);
+  const body = defined({
+    model: target.model,
+    max_tokens: maxTokens,
+    ...(isCached ? markPrefix(prompt) : prompt),
     tool_choice: toolChoice(request),
     temperature: request.temperature,
     top_p: request.topP,

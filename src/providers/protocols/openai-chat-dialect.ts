@@ -31,6 +31,8 @@ export interface OpenaiChatDialect {
   readonly cacheControl?: boolean;
   /** `mistral`: ids of calls are nine letters and digits. Default: as OpenAI takes them. */
   readonly callIds?: 'mistral';
+  /** `true` marks the instructions and the conversation so far for the cache, where the model wants marks. */
+  readonly promptCache?: boolean;
   /** `true` sends `cacheKey` as `prompt_cache_key`, as OpenAI takes it. */
   readonly promptCacheKey?: boolean;
 }

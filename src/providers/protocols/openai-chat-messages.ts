@@ -11,6 +11,7 @@ import type {
 } from '../../model/message.ts';
 import type { ModelRequest } from '../../model/request.ts';
 import { toToolName } from '../../model/tool-name.ts';
+import { isAskedAgain } from './anthropic-prefix.ts';
 import type { OpenaiChatDialect } from './openai-chat-dialect.ts';
 import { fileName, mediaUrl, toolResultImages, toolResultText } from './openai-media.ts';
 import { callIdForms, createWireCallIds } from './wire-call-ids.ts';
@@ -41,9 +42,25 @@ export function toChatMessages(request: ModelRequest, dialect: OpenaiChatDialect
     if (wire !== undefined) messages.push(wire);
   }
   if (images.length > 0) messages.push({ role: 'user', content: images });
+  if (dialect.promptCache === true && isAskedAgain(request)) markPrefix(messages);
   const continuation = toContinuation(request, dialect);
   if (continuation !== undefined) messages.push(continuation);
   return messages;
+}
+
+/** Marks the instructions and the latest words, as Anthropic's models want it behind OpenRouter. */
+function markPrefix(messages: WireMessage[]): void {
+  const isMarked = JSON.stringify(messages).includes('"cache_control"');
+  if (isMarked) return; // The caller has marks of their own.
+  const system = messages.findLastIndex(({ role }) => role === 'system');
+  const latest = messages.findLastIndex(({ role }) => role === 'user' || role === 'tool');
+  for (const index of [system, latest]) {
+    const { content } = messages[index] ?? {};
+    const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+    if (!Array.isArray(parts) || parts.length === 0) continue;
+    const last = { ...(parts.at(-1) as object), cache_control: { type: 'ephemeral' } };
+    messages[index] = { ...messages[index], content: [...(parts.slice(0, -1) as readonly object[]), last] };
+  }
 }
 
 /** What the messages of one request share. */
