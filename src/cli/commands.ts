@@ -16,6 +16,7 @@ import { resumeSpec } from './resume-spec.ts';
 import { runSpec } from './run-spec.ts';
 import { runsSpec } from './runs-spec.ts';
 import { showSpec } from './show-spec.ts';
+import { storeAcceptSpec, storeSalvageSpec } from './store-spec.ts';
 import { tourSpec } from './tour-spec.ts';
 import { trustSpec } from './trust-spec.ts';
 import { whySpec } from './why-spec.ts';
@@ -41,6 +42,8 @@ export const commands: readonly CommandSpec[] = [
   configSpec,
   trustSpec,
   doctorSpec,
+  storeSalvageSpec,
+  storeAcceptSpec,
   tourSpec,
   classifySpec,
   chaosServeSpec,

@@ -8,12 +8,12 @@ import { exportRun } from '../runtime/export-run.ts';
 import type { CommandRun } from './command-spec.ts';
 import { interruptible } from './interruption.ts';
 import { findRunByPrefix } from './run-reading/find-run.ts';
-import { findOptionsOf, readRunArgument, withRunStore } from './run-reading/open-run-store.ts';
+import { findOptionsOf, readRunArgument, readRunStore } from './run-reading/open-run-store.ts';
 import { quote, usageError } from './usage-error.ts';
 
 /** Writes a run as one bundle. */
 export const runExport: CommandRun = (given, io) =>
-  withRunStore({ flags: given.flags, io }, async ({ store }) => {
+  readRunStore({ flags: given.flags, io }, async ({ store }) => {
     const { out } = given.flags;
     const { runId } = await findRunByPrefix(store, readRunArgument(given), findOptionsOf(io, given.flags));
     const children = given.flags['children'] !== false && given.flags['noChildren'] !== true;

@@ -8,7 +8,7 @@ import type { CliIo } from './io.ts';
 import { createScreen } from './layout.ts';
 import { shortIdsOf } from './run-reading/find-run.ts';
 import { flagTexts } from './run-reading/given-text.ts';
-import { isNoStore, withRunStore } from './run-reading/open-run-store.ts';
+import { isNoStore, readRunStore } from './run-reading/open-run-store.ts';
 import { asTree, layoutRuns } from './run-reading/runs-table.ts';
 import { readRunQuery } from './run-reading/runs-query.ts';
 import { shellWord, statusWords } from './run-reading/run-words.ts';
@@ -31,7 +31,7 @@ export const runRuns: CommandRun = async (given, io) => {
 };
 
 function listRuns(given: Given, io: CliIo): Promise<number> {
-  return withRunStore({ flags: given.flags, io }, async ({ store, flag }) => {
+  return readRunStore({ flags: given.flags, io }, async ({ store, flag }) => {
     const query = readRunQuery(given.flags, io.now());
     const { runs, next } = await readPages(store, query, given.flags['all'] === true);
     if (given.flags['json'] === true) printJson(runs, next, io);

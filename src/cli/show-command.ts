@@ -2,7 +2,7 @@ import { printableJson } from '../base/printable.ts';
 import type { CommandRun, Given } from './command-spec.ts';
 import { createScreen } from './layout.ts';
 import { findRunByPrefix } from './run-reading/find-run.ts';
-import { findOptionsOf, readRunArgument, withRunStore } from './run-reading/open-run-store.ts';
+import { findOptionsOf, readRunArgument, readRunStore } from './run-reading/open-run-store.ts';
 import { flagText } from './run-reading/given-text.ts';
 import { readingJson } from './run-reading/reading-json.ts';
 import { readRun } from './run-reading/read-run.ts';
@@ -12,7 +12,7 @@ import { quote, usageError } from './usage-error.ts';
 
 /** Shows what happened in a run. */
 export const runShow: CommandRun = (given, io) =>
-  withRunStore({ flags: given.flags, io }, async ({ store, flag }) => {
+  readRunStore({ flags: given.flags, io }, async ({ store, flag }) => {
     const turn = readTurn(given);
     const { runId } = await findRunByPrefix(store, readRunArgument(given), findOptionsOf(io, given.flags));
     const reading = onlyTurn(await readRun(store, runId), turn);

@@ -8,7 +8,7 @@ import type { Screen } from './layout.ts';
 import { findRunByPrefix } from './run-reading/find-run.ts';
 import { argumentText } from './run-reading/given-text.ts';
 import { nextSteps } from './run-reading/next-steps.ts';
-import { findOptionsOf, readRunArgument, withRunStore } from './run-reading/open-run-store.ts';
+import { findOptionsOf, readRunArgument, readRunStore } from './run-reading/open-run-store.ts';
 import { readRun } from './run-reading/read-run.ts';
 import type { RunReading } from './run-reading/run-reading.ts';
 import { eventsText, statusWords } from './run-reading/run-words.ts';
@@ -20,7 +20,7 @@ import { wrap } from './wrap.ts';
 
 /** Answers why a run did what it did, each sentence with the events that it rests on. */
 export const runWhy: CommandRun = (given, io) =>
-  withRunStore({ flags: given.flags, io }, async ({ store, flag }) => {
+  readRunStore({ flags: given.flags, io }, async ({ store, flag }) => {
     const topic = readTopic(given);
     const { runId } = await findRunByPrefix(store, readRunArgument(given), findOptionsOf(io, given.flags));
     const reading = await readRun(store, runId);

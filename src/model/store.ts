@@ -1,5 +1,6 @@
 import type { Json } from '../base/json.ts';
 import type { Message } from './message.ts';
+import type { ProvenRecords } from './proven.ts';
 import type { Restored, WholeRun, WholeSession } from './whole-run.ts';
 
 /**
@@ -22,6 +23,11 @@ export interface Store {
   readonly open: () => Promise<void>;
   /** Looks at everything that is kept, event by event. */
   readonly check: (options?: { readonly signal?: AbortSignal }) => Promise<StoreCheck>;
+  /**
+   * Opens what can still be proven of a damaged store. Reads only, also where `open` rejects. Absent where a store cannot be damaged, or
+   * cannot be read so.
+   */
+  readonly proven?: () => Promise<ProvenRecords>;
   /** Waits for what is being written, then closes. Leases stay until they end by themselves, or are released. */
   readonly close: () => Promise<void>;
 }

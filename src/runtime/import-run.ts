@@ -3,6 +3,7 @@ import type { Json } from '../base/json.ts';
 import { systemClock, systemId } from '../base/system.ts';
 import { configError } from '../errors/config-error.ts';
 import { clean } from '../errors/failure.ts';
+import { readSalvageMark } from '../model/proven.ts';
 import type { RowChange, Store, StoredStatus } from '../model/store.ts';
 import { showValue } from '../model/show-value.ts';
 import { alreadyThere, writeCopy } from './copy-run.ts';
@@ -137,7 +138,8 @@ function rowOf(run: BundledRun): RowChange & { readonly status: StoredStatus } {
     turns,
     crashes: 0,
     code: code ?? null,
-    reason: isOpen ? parkedReason : (reason ?? null),
+    // One whose end is lost stays marked: it is resumed only once a person has accepted that.
+    reason: isOpen && readSalvageMark(run) === undefined ? parkedReason : (reason ?? null),
     costUsd: costUsd ?? null,
     resumeAtMs: null,
   };

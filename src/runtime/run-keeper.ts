@@ -10,6 +10,7 @@ import { freshRun, hold, put, stopRenewing } from './kept-runs.ts';
 import type { KeeperOptions, Keeping, KeptRun } from './kept-runs.ts';
 import { countCrash } from './park-run.ts';
 import type { BeginningRun, Recorder } from './recorder.ts';
+import { refuseSalvaged } from './salvage-runs.ts';
 import { foldRun, toEvent } from './stored-run.ts';
 import type { FoldedRun, RecordedEvent } from './stored-run.ts';
 
@@ -232,6 +233,7 @@ async function take(held: Keeping, runId: string): Promise<Taken> {
   if (claimed.type === 'held') return { type: 'held', untilMs: claimed.untilMs };
   const { lease, row, wasAbandoned } = claimed;
   try {
+    refuseSalvaged(row);
     const folded = await readRun(held, row);
     hold(held, runId, { ...freshRun(), lease });
     const differences = factsThatDiffer(folded.facts, facts());

@@ -1,3 +1,6 @@
+import { printable } from '../../base/printable.ts';
+import { redact } from '../../base/redact.ts';
+import { failureTraits } from '../../errors/codes.ts';
 import { createFailure } from '../../errors/failure.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
 import type { Store } from '../../model/store.ts';
@@ -92,6 +95,61 @@ export async function withRunStore<Result>(
   } finally {
     await opened.store.close();
   }
+}
+
+/**
+ * The same for what only reads: of a damaged store it is given what the hash chains still prove. People are told so, and the exit code says
+ * that not everything was there.
+ */
+export function readRunStore(
+  given: { readonly flags: Given['flags']; readonly io: CliIo },
+  work: (opened: OpenedStore) => Promise<number>,
+): Promise<number> {
+  return withRunStore(given, async (opened) => {
+    try {
+      return await work(opened);
+    } catch (error) {
+      if (!isDamage(error) || opened.store.proven === undefined) throw error;
+      return readProven(given.io, { opened, error }, work);
+    }
+  });
+}
+
+interface Damaged {
+  readonly opened: OpenedStore;
+  readonly error: RerailError;
+}
+
+async function readProven(
+  io: CliIo,
+  { opened, error }: Damaged,
+  work: (opened: OpenedStore) => Promise<number>,
+): Promise<number> {
+  const { openProvenView } = await import('../../runtime/proven-view.ts');
+  const store = await openProvenView(opened.store);
+  try {
+    // What is no store of ours, or has nothing left, is not an empty one.
+    if ((await store.runs.list({ limit: 1 })).runs.length === 0) throw error;
+    const exitCode = await work({ ...opened, store });
+    const says = [
+      `${opened.store.name} is damaged: ${error.failure.message}`,
+      'Shown is what the hash chains prove, up to the first event that is missing or was changed. The store was not changed.',
+      `Save what is proven: ${io.command} store salvage <from> <to>`,
+    ];
+    io.stderr.write(says.map((line) => `${printable(redact(line))}\n`).join(''));
+    return exitCode === 0 ? failureTraits.STORAGE_CORRUPT.exitCode : exitCode;
+  } catch (thrown) {
+    // Of a run of which nothing is proven, what is wrong with the store says more than that it cannot be found.
+    throw RerailError.isInstance(thrown) && thrown.code === 'STORAGE_NOT_FOUND' ? error : thrown;
+  } finally {
+    await store.close();
+  }
+}
+
+const damageCodes: ReadonlySet<string> = new Set(['STORAGE_CORRUPT', 'STORAGE_DIVERGED', 'STORAGE_LOST']);
+
+function isDamage(error: unknown): error is RerailError {
+  return RerailError.isInstance(error) && damageCodes.has(error.code);
 }
 
 /** How a person can be told what to type. */

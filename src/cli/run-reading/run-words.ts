@@ -1,6 +1,7 @@
 import type { StopReason, SuspendReason } from '../../agent/run-outcome.ts';
 import { duration } from '../../base/duration.ts';
 import { escapeUnsafe, printable, visible } from '../../base/printable.ts';
+import { readSalvageMark } from '../../model/proven.ts';
 import type { RunRow } from '../../model/store.ts';
 import type { Style } from '../paint.ts';
 
@@ -19,7 +20,9 @@ export function statusWords(row: Pick<RunRow, 'status' | 'code' | 'reason' | 'ow
     case 'suspended':
       return { text: own(waitWords, reason) ?? 'waits', style: 'recovery' };
     case 'parked':
-      return { text: 'parked', style: 'recovery' };
+      return readSalvageMark(row) === undefined
+        ? { text: 'parked', style: 'recovery' }
+        : { text: 'damaged: its end is lost', style: 'failure' };
     case 'failed':
       return { text: code === undefined ? 'failed' : `failed: ${printable(code)}`, style: 'failure' };
     case 'stopped':

@@ -22,6 +22,7 @@ import type { Held } from './held.ts';
 import { claimRun, releaseRun, renewLeases } from './leases.ts';
 import { findRun, findWaiting, listRuns, toRow } from './list-runs.ts';
 import { atOnce } from './query.ts';
+import { openProven } from './proven.ts';
 import { acceptHead, pruneRuns, removeRun } from './remove-runs.ts';
 import { readEvents } from './run-events.ts';
 import {
@@ -105,6 +106,7 @@ export function postgres(address: string | PostgresAddress, options: PostgresOpt
     sessions: createSessionVerbs(held),
     open: () => read(held, () => Promise.resolve()),
     check: ({ signal } = {}) => checkStore(held, signal),
+    proven: () => openProven(held),
     close: () => close(held),
   };
 }

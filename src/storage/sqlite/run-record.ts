@@ -86,11 +86,16 @@ export function findRecord(connection: Connection, runId: string): RunRecord | u
 
 /** A row as it was written, or `STORAGE_CORRUPT`. */
 export function readRecord(connection: Connection, row: SqlRow): RunRecord {
+  return withHead(connection, checkedRecord(row));
+}
+
+/** The same by the row alone, which may be behind. */
+export function checkedRecord(row: SqlRow): RunRecord {
   const runId = readText(row['run_id']);
   const kept = recordColumns.map((name): SqlValue => row[name] ?? null);
   const check = checkOf(kept);
   if (check !== row['row_check']) throw damagedRow(runId);
-  return withHead(connection, {
+  return {
     runId,
     agent: readText(row['agent']),
     sessionId: readTextOrNull(row['session_id']),
@@ -115,13 +120,10 @@ export function readRecord(connection: Connection, row: SqlRow): RunRecord {
     check,
     kept,
     isHeadDamaged: false,
-  });
+  };
 }
 
-/**
- * The same, and nothing where the row is damaged: for what goes on with many runs, and must not stand still for one. To find it,
- * to list it and the check of the store name the damage.
- */
+/** The same, and nothing where the row is damaged: for what goes on with many runs, and must not stand still for one. */
 export function readWholeRecord(connection: Connection, row: SqlRow): RunRecord | undefined {
   try {
     return readRecord(connection, row);

@@ -21,6 +21,7 @@ import { createHeld } from './held.ts';
 import type { Held } from './held.ts';
 import { claimRun, releaseRun, renewLeases, shorten } from './leases.ts';
 import { findWaiting, listRuns } from './list-runs.ts';
+import { openProven } from './proven.ts';
 import { acceptHead, pruneRuns, removeRun } from './remove-runs.ts';
 import { learnHeads, readEvents } from './run-events.ts';
 import { findRecord, toRunRow } from './run-record.ts';
@@ -75,6 +76,7 @@ export function sqlite(file: string, options: SqliteOptions = {}): Store {
     sessions: createSessionVerbs(held),
     open: () => read(held, () => undefined),
     check: ({ signal } = {}) => checkStore(held, signal),
+    proven: () => openProven(held.settings.file),
     close: () => close(held),
   };
 }
