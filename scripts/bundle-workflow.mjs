@@ -9,7 +9,11 @@ import { rolldown } from 'rolldown';
  *   entry and more aliases are for tests, which have workflows of their own
  */
 export async function bundleWorkflow({ file, entry = 'src/engines/temporal/workflow.ts', alias = {} }) {
-  const aliases = { 'node:crypto': path.resolve('src/engines/temporal/sandbox-crypto.ts'), ...alias };
+  const aliases = {
+    'node:crypto': path.resolve('src/engines/temporal/sandbox-crypto.ts'),
+    'node:async_hooks': path.resolve('src/engines/temporal/sandbox-async-hooks.ts'),
+    ...alias,
+  };
   const globals = path.resolve('src/engines/temporal/sandbox-globals.ts');
   const bundler = await rolldown({
     input: path.resolve(entry),

@@ -27,6 +27,7 @@ const options: ToolRunOptions = {
   clock: systemClock,
   signal: new AbortController().signal,
   leftBehind: createLeftBehind(),
+  owner: { onStray: () => 'taken' },
   onProgress: () => undefined,
   onLate: () => undefined,
   assist: () => Promise.reject(new Error('not asked for')),

@@ -113,6 +113,17 @@ export const logRules = {
     message: 'Tool ended after nobody waited for it',
     fields: ({ turn, callId, name, settled, afterMs }) => ({ turn, callId, tool: name, settled, afterMs }),
   },
+  'tool-warning': {
+    level: 'warn',
+    message: 'Tool affected the process',
+    fields: ({ turn, callId, name, warning, failure }) => ({
+      turn,
+      callId,
+      tool: name,
+      warning,
+      failure: failureFields(failure),
+    }),
+  },
   'arguments-repaired': {
     level: 'warn',
     message: 'Tool arguments repaired',

@@ -90,6 +90,16 @@ export type RunEvent<Output = unknown> =
       readonly afterMs: number;
       readonly summary: string;
     }
+  /** A tool did something to the process that it shares with others: evidence about the tool, no end of its call. */
+  | {
+      readonly type: 'tool-warning';
+      readonly turn: number;
+      readonly callId: string;
+      readonly name: string;
+      /** An error that nothing catches, or a change of the working directory, the environment or the file mode mask. */
+      readonly warning: 'stray-error' | 'process-changed';
+      readonly failure: Failure;
+    }
   | {
       readonly type: 'arguments-repaired';
       readonly turn: number;

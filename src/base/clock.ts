@@ -5,7 +5,12 @@ export interface Clock {
   /** Milliseconds that only ever grow. Timeouts and waits are measured with it. */
   readonly monotonicMs: () => number;
   /** Runs `callback` once, `delayMs` from now or later, and returns how to call it off. Any finite delay is kept. */
-  readonly after: (delayMs: number, callback: () => void) => Cancel;
+  readonly after: (delayMs: number, callback: () => void, options?: TimerOptions) => Cancel;
+}
+
+export interface TimerOptions {
+  /** Whether the process stays alive for it, which it does unless this is `false`. A clock may ignore it. */
+  readonly keepsProcess?: boolean;
 }
 
 /** Calls a timer or a subscription off; further calls do nothing. */

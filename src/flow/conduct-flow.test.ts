@@ -9,6 +9,7 @@ import { createFlowConductor } from './conduct-flow.ts';
 import { createGraph } from './flow-graph.ts';
 import type { FlowContext, FlowEdge, NodeOptions } from './flow-types.ts';
 import { readFlow } from './read-flow.ts';
+import { simulatedClock } from '../testing/simulated-clock.ts';
 
 type Nodes = Readonly<Record<string, NodeOptions>>;
 
@@ -376,7 +377,7 @@ describe('a flow', () => {
             ]),
           );
           const graph = createGraph({ name: 'f', edges, agents, nodes });
-          const { decide, report } = createFlowConductor(graph, nodes);
+          const { decide, report } = bounded(createFlowConductor(graph, nodes));
           const calls: RecordedCall[] = [];
           let step = await decide(view(calls));
           for (let round = 0; round < 20 && step.type === 'call'; round += 1) {
@@ -462,11 +463,23 @@ describe('the report of a flow', () => {
 
 const statuses = { ok: 'succeeded', failed: 'failed', skipped: 'skipped' };
 
-function conductor(text: string, nodes: Nodes = {}): Conductor {
+/** With bounds that nothing in these tests comes near. */
+type Bounded = Omit<Conductor, 'decide'> & {
+  readonly decide: (view: ConductorView) => ReturnType<Conductor['decide']>;
+};
+
+function conductor(text: string, nodes: Nodes = {}): Bounded {
   const shape = readFlow(text);
   const agents = [...text.matchAll(/\w+/g)].map(([name]) => name);
   const graph = createGraph({ name: 'f', shape, agents: [...agents, 'spare', 'sparest'], nodes });
-  return createFlowConductor(graph, nodes);
+  return bounded(createFlowConductor(graph, nodes));
+}
+
+function bounded(made: Conductor): Bounded {
+  const { signal } = new AbortController();
+  const decide: Bounded['decide'] = (given) =>
+    made.decide(given, { clock: simulatedClock(), signal, strayErrors: 'report' });
+  return { ...made, decide };
 }
 
 /** One after the other, where nobody says that they were made side by side. */

@@ -6,6 +6,8 @@ import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import { readSchema } from '../model/schema.ts';
 import type { ReadSchema } from '../model/schema.ts';
+import { callFunction } from '../runtime/call-function.ts';
+import type { FunctionBounds } from '../runtime/call-function.ts';
 import type { Conductor, ConductorCall, ConductorStep, ConductorView } from '../runtime/conductor.ts';
 import { answerOfFlow } from './flow-answer.ts';
 import { optionsOf } from './flow-fallbacks.ts';
@@ -32,8 +34,8 @@ export function createFlowConductor(
 ): Conductor {
   const held: Held = { graph, options, order: orderOf(graph), accepts: readAccepts(graph, options) };
   return {
-    decide: (view) => {
-      const step = decide(held, view);
+    decide: (view, bounds) => {
+      const step = decide({ ...held, bounds }, view);
       return step instanceof Promise
         ? step.then((decided) => withRungs(held, view, decided))
         : withRungs(held, view, step);
@@ -45,6 +47,11 @@ export function createFlowConductor(
 interface Held extends FlowParts {
   readonly order: FlowOrder;
   readonly accepts: ReadonlyMap<string, ReadSchema['check']>;
+}
+
+/** With what the functions of its nodes are held to. */
+interface Deciding extends Held {
+  readonly bounds: FunctionBounds;
 }
 
 function readAccepts({ nodes }: FlowGraph, options: Held['options']): Held['accepts'] {
@@ -59,7 +66,7 @@ function readAccepts({ nodes }: FlowGraph, options: Held['options']): Held['acce
 }
 
 /** A promise only where a function of the caller, or a schema, is asked: each costs about as much as the rest. */
-function decide(held: Held, view: ConductorView): ConductorStep | Promise<ConductorStep> {
+function decide(held: Deciding, view: ConductorView): ConductorStep | Promise<ConductorStep> {
   const front = frontOf(held, view);
   const broken = front.filter(({ standing }) => isBroken(held, view, standing));
   if (broken.length > 0) return failedStep(held, broken);
@@ -123,7 +130,7 @@ interface Due {
   readonly states: NodeStates;
 }
 
-function callDue(held: Held, view: ConductorView, asked: Due): ConductorStep | Promise<ConductorStep> {
+function callDue(held: Deciding, view: ConductorView, asked: Due): ConductorStep | Promise<ConductorStep> {
   const isPlain = asked.due.every(
     (name) => optionsOf(held.options, name)?.when === undefined && !held.accepts.has(name),
   );
@@ -133,7 +140,11 @@ function callDue(held: Held, view: ConductorView, asked: Due): ConductorStep | P
 
 const plainRun = { do: 'run' } as const satisfies FlowNodeInput;
 
-function callsOf(held: Held, view: ConductorView, { due, states }: Due): Promise<readonly ConductorCall[]> {
+function callsOf(
+  held: Deciding,
+  view: ConductorView,
+  { due, states }: Due,
+): Promise<readonly ConductorCall[]> {
   const contexts = lazy(() => createContexts(held, view));
   return Promise.all(
     due.map(async (name): Promise<ConductorCall> => {
@@ -149,17 +160,21 @@ interface Asked {
   readonly contextOf: (name: string) => FlowContext;
 }
 
-async function inputOf(held: Held, asked: Asked): Promise<FlowNodeInput> {
+async function inputOf(held: Deciding, asked: Asked): Promise<FlowNodeInput> {
   const { name, contextOf } = asked;
-  const { when } = optionsOf(held.options, name) ?? {};
+  const { when, timeoutMs } = optionsOf(held.options, name) ?? {};
+  const bounds = { ...held.bounds, timeoutMs };
+  const ofNode = `of the node "${name}"`;
   try {
-    if (when !== undefined && !(await when(contextOf(name))))
-      return { do: 'skip', reason: 'its "when" said no' };
+    const isWanted =
+      when === undefined || (await callFunction(`"when" ${ofNode}`, () => when(contextOf(name)), bounds));
+    if (!isWanted) return { do: 'skip', reason: 'its "when" said no' };
+    const failure = await callFunction(`"accepts" ${ofNode}`, () => refusalOf(held, asked), bounds);
+    return failure === undefined ? { do: 'run' } : { do: 'refuse', failure };
   } catch (thrown) {
+    if (bounds.signal.aborted) throw thrown;
     return { do: 'refuse', failure: classifyFailure(thrown, 'flow') };
   }
-  const failure = await refusalOf(held, asked);
-  return failure === undefined ? { do: 'run' } : { do: 'refuse', failure };
 }
 
 /** Why what came before is not what the node takes. */

@@ -5,11 +5,13 @@ import { configError } from '../errors/config-error.ts';
 import { isStandardSchema, readSchema } from '../model/schema.ts';
 import type { JsonSchema } from '../model/request.ts';
 import { internalsOf } from '../runtime/agent-internals.ts';
+import { callFunction } from '../runtime/call-function.ts';
 import { viewOf } from '../runtime/conduct-effect.ts';
 import type { Agent } from '../runtime/create-agent.ts';
 import type { AgentExtras } from '../runtime/inherited.ts';
 import type { ConductorView } from '../runtime/conductor.ts';
-import type { Node } from '../runtime/node.ts';
+import type { Node, NodeCall } from '../runtime/node.ts';
+import type { RunInput } from '../runtime/run-input.ts';
 import type { FlowFor } from './build-flow.ts';
 import { checkAccepts } from './check-accepts.ts';
 import { checkStores, createChildren, modelsOf, readAgents } from './child-agents.ts';
@@ -142,7 +144,7 @@ function flowNode(parts: FlowParts, children: Children, name: string): Node {
       return performChild(call, {
         runs: children.of(call.parts, name),
         runId: lastChildId(before) ?? childIdOf(view.runId, name),
-        input: () => inputOfNode(parts, view, name),
+        input: () => boundedInput(parts, view, { call, name }),
         isAgain: call.attempt > 1 || before.length > 0,
         mayBeginAfresh: before.length > 0,
         isReadNoMore: true,
@@ -154,6 +156,18 @@ function flowNode(parts: FlowParts, children: Children, name: string): Node {
       return cancelChild(children.of(above, name), lastChildId(before) ?? childIdOf(state.runId, name));
     },
   };
+}
+
+/** A function of the caller may say it. */
+function boundedInput(
+  parts: FlowParts,
+  view: ConductorView,
+  { call, name }: { readonly call: NodeCall; readonly name: string },
+): RunInput | Promise<RunInput> {
+  const { clock, strayErrors } = call.parts;
+  const timeoutMs = parts.options[name]?.timeoutMs;
+  const bounds = { clock, strayErrors, signal: call.signal, timeoutMs };
+  return callFunction(`"input" of the node "${name}"`, () => inputOfNode(parts, view, name), bounds);
 }
 
 /** Of the node, in earlier lives of the flow. */

@@ -5,6 +5,7 @@ import type { PersonAnswer } from '../agent/event.ts';
 import { toPlainJson } from '../base/plain-json.ts';
 import type { Json } from '../base/json.ts';
 import { createFailure } from '../errors/failure.ts';
+import type { Failure } from '../errors/failure.ts';
 import type { AgentParts } from './agent-parts.ts';
 import { configFor } from './child-place.ts';
 import { makeCompaction } from './compact-effect.ts';
@@ -13,6 +14,7 @@ import type { Effect, EffectContext, EffectEnd, SignalMessage } from './durable.
 import { makeExplanation } from './explain-effect.ts';
 import { callHook } from './hook-call.ts';
 import { publish } from './live-run.ts';
+import { ownerNamed } from './stray-errors.ts';
 import type { LiveRun } from './live-run.ts';
 import { performModelEffect } from './model-effect.ts';
 import type { ModelEffectInput } from './model-effect.ts';
@@ -135,23 +137,20 @@ interface Asking {
 
 /** Asks the caller's function as long as the question stands. What it throws is told; that, and silence, is no answer. */
 async function askCallback(
-  { approve, clock, config }: AgentParts,
+  { approve, clock, config, strayErrors }: AgentParts,
   live: LiveRun,
   { request, signal }: Asking,
 ): Promise<PersonAnswer> {
   const { approvalTimeoutMs } = config.limits;
   const timeoutMs =
     request.type === 'approval' ? Math.max(0, request.expiresAt - clock.wallMs()) : approvalTimeoutMs;
-  const end = await callHook((context) => approve?.(request, context), { clock, timeoutMs, signal });
-  if (end.type === 'threw') {
-    const place = { hook: 'onApproval', kind: 'observer', point: 'approval' } as const;
-    publish(live, {
-      type: 'hook-failed',
-      hook: place.hook,
-      point: place.point,
-      failure: hookFailed(place, end),
-    });
-  }
+  const place = { hook: 'onApproval', kind: 'observer', point: 'approval' } as const;
+  const report = (failure: Failure): void => {
+    publish(live, { type: 'hook-failed', hook: place.hook, point: place.point, failure });
+  };
+  const owner = ownerNamed('The callback "onApproval"', { strayErrors, report });
+  const end = await callHook((context) => approve?.(request, context), { clock, timeoutMs, signal, owner });
+  if (end.type === 'threw') report(hookFailed(place, end));
   if (end.type !== 'answered' || end.answer === undefined) return { given: false };
   return { given: true, value: toPlainJson(end.answer, bounds) };
 }

@@ -43,6 +43,7 @@ import { createLeftBehind } from './left-behind.ts';
 import { asksNatively } from './model-turn.ts';
 import { readResultTool } from './spill-result-tool.ts';
 import { createSetup } from './setup.ts';
+import type { StrayErrors } from './stray-errors.ts';
 import { createToolRegistry } from './tool-registry.ts';
 
 /** What an agent is made of. Only a model is required. */
@@ -108,6 +109,11 @@ export interface AgentPolicy {
   readonly inDoubt?: 'ask' | 'tell';
   /** From how many repeats on the model is told, loses the tool, and is stopped. */
   readonly loop?: Partial<LoopRules>;
+  /**
+   * An error that a tool or another function of yours leaves to the process, such as a rejected promise that nothing awaits: `report` it with
+   * its run and go on (the default), or let it `end-process`, as Node does by itself.
+   */
+  readonly strayErrors?: StrayErrors;
   /** Rules by tool, effect and argument; the strictest that fits counts. */
   readonly permissions?: readonly PermissionRule[];
 }
@@ -148,9 +154,14 @@ export function resolveAgent(
     output,
     retry,
     fallBackOnFilter: policy.fallBackOnFilter ?? false,
+    strayErrors: policy.strayErrors ?? 'report',
     timeouts: resolveTimeouts(timeoutsFrom(options, limits)),
     config: configOf({ options, name, models, limits, retry, policy, output, tools, extras }),
-    hooks: createHookRunner(hooksOf(options), { clock, onFailed: onHookFailed }),
+    hooks: createHookRunner(hooksOf(options), {
+      clock,
+      onFailed: onHookFailed,
+      strayErrors: policy.strayErrors ?? 'report',
+    }),
     approve: callbacks?.onApproval,
     listen: callbacks?.onEvent,
     ...keepingOf(options),

@@ -18,6 +18,7 @@ import type { HookRunner } from './hooks.ts';
 import type { LeftBehind } from './left-behind.ts';
 import type { Node } from './node.ts';
 import type { Setup } from './setup.ts';
+import type { StrayErrors } from './stray-errors.ts';
 import type { ToolRegistry } from './tool-registry.ts';
 
 /** Fields of a request that an agent sets for all of its calls. */
@@ -47,6 +48,8 @@ export interface AgentParts {
   readonly output: ReadSchema | undefined;
   readonly retry: RetryPolicy;
   readonly fallBackOnFilter: boolean;
+  /** What is done about errors that code of the caller leaves to the process. */
+  readonly strayErrors: StrayErrors;
   readonly timeouts: Timeouts;
   readonly config: RunConfig;
   readonly hooks: HookRunner;

@@ -47,6 +47,16 @@ export function isThenable<Value>(value: Value | PromiseLike<Value>): value is P
   return typeof readProperty(value, 'then') === 'function';
 }
 
+/** Whether a function that must answer at once gave a promise. What becomes of it is not waited for, nor left to the process. */
+export function dropPromise(given: unknown): boolean {
+  if (!isThenable(given)) return false;
+  Promise.resolve(given).then(
+    () => undefined,
+    () => undefined, // The caller says what is wrong: that it is a promise at all.
+  );
+  return true;
+}
+
 interface Waiting<Value> {
   readonly limits: WorkLimits<Value>;
   readonly resolve: (end: WorkEnd<Value>) => void;

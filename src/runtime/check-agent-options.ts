@@ -123,6 +123,7 @@ const policyFields = new Set<string>([
   'salvage',
   'inDoubt',
   'loop',
+  'strayErrors',
   'permissions',
 ] satisfies readonly (keyof AgentPolicy)[]);
 
@@ -137,12 +138,14 @@ function checkFields(place: string, given: unknown, known: ReadonlySet<string>):
   }
 }
 
-function checkPolicyValues({ salvage, inDoubt, fallBackOnFilter, loop }: AgentPolicy): void {
+function checkPolicyValues({ salvage, inDoubt, fallBackOnFilter, loop, strayErrors }: AgentPolicy): void {
   for (const [name, value] of Object.entries({ salvage, fallBackOnFilter })) {
     if (value !== undefined && typeof value !== 'boolean') throw badPolicy(name, 'true or false', value);
   }
   if (inDoubt !== undefined && !['ask', 'tell'].includes(inDoubt))
     throw badPolicy('inDoubt', '"ask" or "tell"', inDoubt);
+  if (strayErrors !== undefined && !['report', 'end-process'].includes(strayErrors))
+    throw badPolicy('strayErrors', '"report" or "end-process"', strayErrors);
   if (loop === undefined) return;
   checkFields('policy.loop', loop, new Set(Object.keys(defaultLoopRules)));
   const { nudgeAt, withdrawAt, stopAt } = { ...defaultLoopRules, ...loop };

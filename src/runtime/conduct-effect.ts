@@ -52,13 +52,13 @@ function follow(parts: AgentParts, live: LiveRun, step: ConductorStep): MachineE
 
 /** Functions of the caller take part in it: one that never comes to an end must not hold the run. */
 function decide(
-  { conductor, clock }: AgentParts,
+  { conductor, clock, strayErrors }: AgentParts,
   state: RunState,
   signal: AbortSignal,
 ): ConductorStep | Promise<ConductorStep | 'too-late'> {
   assert(conductor !== undefined, 'A run without a conductor was asked for a decision');
   const view = viewOf(state, messagesOf(state.history));
-  const deciding = conductor.decide(view);
+  const deciding = conductor.decide(view, { clock, signal, strayErrors });
   if (!(deciding instanceof Promise)) return deciding;
   return within(deciding, { clock, state, signal });
 }

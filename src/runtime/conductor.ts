@@ -3,6 +3,7 @@ import type { NodeReport, RunOutcome, StopReason } from '../agent/run-outcome.ts
 import type { Json } from '../base/json.ts';
 import type { Failure } from '../errors/failure.ts';
 import type { Message } from '../model/message.ts';
+import type { FunctionBounds } from './call-function.ts';
 
 export type { NodeReport } from '../agent/run-outcome.ts';
 
@@ -15,7 +16,7 @@ export interface Conductor {
    * What comes next, by what is on record. The decision itself is a step of the journal, so that functions of the caller may
    * take part in it. It may throw: that ends the run with the failure.
    */
-  readonly decide: (view: ConductorView) => ConductorStep | Promise<ConductorStep>;
+  readonly decide: (view: ConductorView, bounds: FunctionBounds) => ConductorStep | Promise<ConductorStep>;
   /** What it goes by, in words: so that a change of it is seen when a run is taken up again. */
   readonly shape?: string;
   /** What became of the nodes, by what is on record; for the outcome. Pure. */

@@ -1,6 +1,8 @@
 import { onAbort } from '../base/abort.ts';
 import type { Cancel, Clock } from '../base/clock.ts';
 import { isPromiseLike } from '../base/promise-like.ts';
+import { runOwned } from './stray-errors.ts';
+import type { CodeOwner } from './stray-errors.ts';
 
 /** Somebody who is told things, may take his time over each, and may throw. */
 export interface Hearing<Event> {
@@ -31,11 +33,19 @@ export function createHearing<Event>(listener: (event: Event) => void | Promise<
     thrown ??= { error };
   };
 
+  // What it leaves to the process is thrown with the rest, where the call has not ended yet.
+  const owner: CodeOwner = {
+    onStray: (error) => {
+      note(error);
+      return 'taken';
+    },
+  };
+
   function tell(event: Event): void | Promise<void> {
     // After it has thrown, the listener hears no more: its state is its own guess.
     if (thrown !== undefined) return undefined;
     try {
-      const answer = listener(event);
+      const answer = runOwned(owner, () => listener(event));
       if (!isPromiseLike(answer)) return undefined;
       unheard += 1;
       open = Promise.all([open, answer])

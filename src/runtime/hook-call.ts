@@ -2,6 +2,8 @@ import { onAbort } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { isPromiseLike } from '../base/promise-like.ts';
 import type { HookContext } from '../agent/hook.ts';
+import { runOwned } from './stray-errors.ts';
+import type { CodeOwner } from './stray-errors.ts';
 
 /** How one call of a hook's function ended. */
 export type HookCallEnd =
@@ -14,6 +16,10 @@ export interface HookCallOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** Whether the process stays alive as long as it may take, which it does unless this is `false`. */
+  readonly keepsProcess?: boolean;
+  /** Answers for the errors that the function leaves to the process. */
+  readonly owner: CodeOwner;
 }
 
 /**
@@ -26,7 +32,7 @@ export function callHook(
 ): HookCallEnd | Promise<HookCallEnd> {
   const waiting = createWaiting();
   try {
-    const answer = handle(waiting.context);
+    const answer = runOwned(options.owner, () => handle(waiting.context));
     return isPromiseLike(answer) ? waitFor(answer, waiting, options) : { type: 'answered', answer };
   } catch (thrown) {
     return { type: 'threw', thrown };
@@ -62,7 +68,7 @@ function createWaiting(): Waiting {
 function waitFor(
   answer: PromiseLike<unknown>,
   waiting: Waiting,
-  { clock, timeoutMs, signal }: HookCallOptions,
+  { clock, timeoutMs, signal, keepsProcess = true }: HookCallOptions,
 ): Promise<HookCallEnd> {
   return new Promise((resolve) => {
     const end = (ended: HookCallEnd): void => {
@@ -70,10 +76,11 @@ function waitFor(
       stopListening();
       resolve(ended);
     };
-    const cancelTimer = clock.after(timeoutMs, () => {
+    const giveUp = (): void => {
       end({ type: 'timed-out' });
       waiting.giveUp(new DOMException(`The hook gave no answer within ${timeoutMs} ms`, 'TimeoutError'));
-    });
+    };
+    const cancelTimer = clock.after(timeoutMs, giveUp, { keepsProcess });
     let stopListening = (): void => undefined;
     stopListening = onAbort(signal, () => {
       end({ type: 'aborted' });

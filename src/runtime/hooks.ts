@@ -20,9 +20,10 @@ import type {
 import type { RunEvent } from '../agent/run-event.ts';
 import { callHook } from './hook-call.ts';
 import type { HookCallEnd } from './hook-call.ts';
-import { createHookNotes } from './hook-notes.ts';
+import { createHookNotes, leftBehindHook, ownerOfHook, unheard } from './hook-notes.ts';
 import type { FailedHook, HookNotes } from './hook-notes.ts';
 import { createObservers } from './observers.ts';
+import type { StrayErrors } from './stray-errors.ts';
 import type { Observers } from './observers.ts';
 
 /** Runs the hooks of one agent, for all of its runs. */
@@ -42,6 +43,8 @@ export interface HookRunner {
   ) => Promise<HookVerdict<Point>>;
   /** Tells every observer with `onEvent`, without waiting. Never throws. */
   readonly tellEvent: (event: RunEvent, about: EventSource) => void;
+  /** A run has ended: observers that hang are reported and left behind. */
+  readonly endRun: (about: EventSource) => void;
   /** What observers were never told, because too much was waiting for them already. */
   readonly dropped: () => number;
   /** Gives slow observers a last chance. */
@@ -59,6 +62,8 @@ export interface HookRunnerOptions {
    * observers make of that is not reported again.
    */
   readonly onFailed?: ((failed: FailedHook) => void) | undefined;
+  /** What is done about errors that a hook leaves to the process. */
+  readonly strayErrors?: StrayErrors | undefined;
 }
 
 /** How long a hook may take over one answer unless it says otherwise. */
@@ -66,11 +71,12 @@ const defaultHookTimeoutMs = 5000;
 
 /** Sorts the hooks once, so that a point costs what stands at it. The hooks have been through `checkHooks`. */
 export function createHookRunner(hooks: readonly Hook[], options: HookRunnerOptions): HookRunner {
-  const { clock, onFailed } = options;
+  const { clock, onFailed, strayErrors = 'report' } = options;
   const listeners = hooks.filter(isListener);
   // Most agents have none, and some are made anew for every request.
   const held = lazy(() => ({
     clock,
+    strayErrors,
     points: new Map(hookPoints.map((point) => [point, hooksAt(hooks, point)] as const)),
     notes: createHookNotes(onFailed),
     observers: createObservers({ clock, defaultTimeoutMs: defaultHookTimeoutMs }),
@@ -82,6 +88,10 @@ export function createHookRunner(hooks: readonly Hook[], options: HookRunnerOpti
     tellEvent: (event, about) => {
       for (const hook of listeners) tellEvent(held(), hook, { event, about });
     },
+    endRun: (about) => {
+      const { observers, notes } = held();
+      observers.endRun((hook, point) => notes.add({ ...about, ...leftBehindHook(hook, point) }));
+    },
     dropped: () => held().observers.dropped(),
     drain: (given) => held().observers.drain(given),
   };
@@ -89,6 +99,7 @@ export function createHookRunner(hooks: readonly Hook[], options: HookRunnerOpti
 
 interface Held {
   readonly clock: Clock;
+  readonly strayErrors: StrayErrors;
   readonly points: ReadonlyMap<HookPoint, HooksAtPoint>;
   readonly observers: Observers;
   readonly notes: HookNotes;
@@ -167,16 +178,18 @@ async function askAll<Point extends HookPoint>(
 }
 
 function call<Point extends HookPoint>(
-  { clock }: Held,
+  held: Held,
   hook: Hook,
   { asked, progress }: Step<Point>,
 ): HookCallEnd | Promise<HookCallEnd> {
+  const { clock } = held;
   const handle = handlerOf(hook, asked.point);
   const timeoutMs = hook.timeoutMs ?? defaultHookTimeoutMs;
   return callHook((context) => handle?.(progress.moment, context), {
     clock,
     timeoutMs,
     signal: asked.signal,
+    owner: ownerOfHook(held, hook, { point: asked.point, about: asked.moment }),
   });
 }
 
@@ -240,6 +253,8 @@ function tellMoment(
   const handle = handlerOf(hook, point);
   held.observers.tell(hook, {
     handle: (context) => handle?.(moment, context),
+    point,
+    owner: ownerOfHook(held, hook, { point, about: moment }),
     onEnd: (end) => {
       const fault = faultOfObserver(hook, point, end);
       if (fault !== undefined)
@@ -263,7 +278,9 @@ function tellEvent(
   { event, about }: { readonly event: RunEvent; readonly about: EventSource },
 ): void {
   held.observers.tell(hook, {
+    point: 'event',
     handle: () => hook.onEvent(event, about),
+    owner: event.type === 'hook-failed' ? unheard : ownerOfHook(held, hook, { point: 'event', about }),
     onEnd: (end) => {
       // Of a failure to hear about failures nobody is told, or it would never end.
       if (end.type === 'answered' || end.type === 'aborted' || event.type === 'hook-failed') return;

@@ -47,6 +47,7 @@ const events: { readonly [Type in RunEvent['type']]: Extract<RunEvent, { readonl
   'tool-started': { type: 'tool-started', ...tool, input: 'INPUT', attempt: 1 },
   'tool-progress': { type: 'tool-progress', ...tool, message: 'PROGRESS' },
   'tool-finished': { type: 'tool-finished', ...tool, attempt: 1, end: { ...end, type: 'ok' } },
+  'tool-warning': { type: 'tool-warning', ...tool, warning: 'stray-error', failure },
   'tool-late': { type: 'tool-late', ...tool, settled: 'threw', afterMs: 1, summary: 'RESULT' },
   'arguments-repaired': { type: 'arguments-repaired', ...tool, input: 'INPUT' },
   failure: { type: 'failure', turn: 1, failure },

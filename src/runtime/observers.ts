@@ -3,10 +3,15 @@ import type { Cancel, Clock } from '../base/clock.ts';
 import type { HookContext, ObserverHook } from '../agent/hook.ts';
 import { callHook } from './hook-call.ts';
 import type { HookCallEnd } from './hook-call.ts';
+import type { CodeOwner } from './stray-errors.ts';
 
 /** Something an observer is told. */
 export interface Telling {
   readonly handle: (context: HookContext) => unknown;
+  /** At which it is told, or `event`. */
+  readonly point: string;
+  /** Answers for the errors that it leaves to the process. */
+  readonly owner: CodeOwner;
   /** Told how it ended. Must not throw. */
   readonly onEnd: (end: HookCallEnd) => void;
 }
@@ -17,6 +22,11 @@ export interface Observers {
   readonly tell: (hook: ObserverHook, telling: Telling) => void;
   /** What was never told for want of room, over all observers. */
   readonly dropped: () => number;
+  /**
+   * A run has ended: an observer that is still busy gets a moment during which the process stays alive. One that hangs is reported once
+   * and left behind, so that it does not keep the process.
+   */
+  readonly endRun: (onLeftBehind: OnLeftBehind) => void;
   /** Waits until every observer is done, but no longer than `maxMs`. */
   readonly drain: (options: {
     readonly maxMs: number;
@@ -24,20 +34,35 @@ export interface Observers {
   }) => Promise<void>;
 }
 
+/** Told of an observer that hangs, and at which point. */
+type OnLeftBehind = (hook: ObserverHook, point: string) => void;
+
 export interface ObserversOptions {
   readonly clock: Clock;
   readonly defaultTimeoutMs: number;
 }
+
+/** How long the process stays alive for observers after a run. */
+const maxAfterRunMs = 800;
 
 /** A slow observer of a fast stream: enough for a burst, and small beside a conversation. */
 export const maxQueuedTellings = 1000;
 
 /** Each observer is told one thing after the other, in order; a slow one holds up nobody else. */
 export function createObservers({ clock, defaultTimeoutMs }: ObserversOptions): Observers {
-  const held: Held = { clock, defaultTimeoutMs, lines: new Map(), waiters: new Set(), dropped: 0, busy: 0 };
+  const held: Held = {
+    clock,
+    defaultTimeoutMs,
+    lines: new Map(),
+    waiters: new Set(),
+    dropped: 0,
+    busy: 0,
+    isEnding: false,
+  };
   return {
     tell: (hook, telling) => tell(held, lineOf(held, hook), telling),
     dropped: () => held.dropped,
+    endRun: (onLeftBehind) => endRun(held, onLeftBehind),
     drain: (options) => drain(held, options),
   };
 }
@@ -48,6 +73,8 @@ interface Held extends ObserversOptions {
   dropped: number;
   /** How many observers are at something. */
   busy: number;
+  /** The moment after a run has begun. */
+  isEnding: boolean;
 }
 
 /** What waits for one observer. */
@@ -55,12 +82,24 @@ interface Line {
   readonly queue: Telling[];
   readonly timeoutMs: number;
   isBusy: boolean;
+  /** Things told so far. */
+  told: number;
+  /** Of what it is told now. */
+  point: string;
+  isReported: boolean;
 }
 
 function lineOf(held: Held, hook: ObserverHook): Line {
   const known = held.lines.get(hook);
   if (known !== undefined) return known;
-  const line: Line = { queue: [], timeoutMs: hook.timeoutMs ?? held.defaultTimeoutMs, isBusy: false };
+  const line: Line = {
+    queue: [],
+    timeoutMs: hook.timeoutMs ?? held.defaultTimeoutMs,
+    isBusy: false,
+    told: 0,
+    point: '',
+    isReported: false,
+  };
   held.lines.set(hook, line);
   return line;
 }
@@ -80,8 +119,11 @@ function tell(held: Held, line: Line, telling: Telling): void {
 /** Tells what waits until the observer takes its time over something, or nothing is left. */
 function goOn(held: Held, line: Line): void {
   for (let telling = line.queue.shift(); telling !== undefined; telling = line.queue.shift()) {
-    const { handle, onEnd } = telling;
-    const end = callHook(handle, { clock: held.clock, timeoutMs: line.timeoutMs });
+    const { handle, onEnd, owner, point } = telling;
+    line.point = point;
+    const { timeoutMs } = line;
+    line.told += 1;
+    const end = callHook(handle, { clock: held.clock, timeoutMs, owner, keepsProcess: false });
     if (end instanceof Promise) {
       void end.then((ended) => {
         onEnd(ended);
@@ -94,6 +136,24 @@ function goOn(held: Held, line: Line): void {
   line.isBusy = false;
   held.busy -= 1;
   if (held.busy === 0) for (const waiter of held.waiters) waiter();
+}
+
+function endRun(held: Held, onLeftBehind: OnLeftBehind): void {
+  if (held.busy === 0 || held.isEnding) return;
+  held.isEnding = true;
+  const told = new Map([...held.lines].map(([hook, line]) => [hook, line.told]));
+  const end = (): void => {
+    held.isEnding = false;
+    held.waiters.delete(end);
+    cancelTimer();
+    for (const [hook, line] of held.lines) {
+      if (!line.isBusy || line.isReported || line.told !== told.get(hook)) continue;
+      line.isReported = true;
+      onLeftBehind(hook, line.point);
+    }
+  };
+  const cancelTimer = held.clock.after(maxAfterRunMs, end);
+  held.waiters.add(end);
 }
 
 function drain(

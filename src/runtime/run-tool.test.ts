@@ -61,6 +61,7 @@ function watch(tool: Tool, rest: Given = {}): Watched {
     options: {
       clock,
       leftBehind,
+      owner: { onStray: () => 'taken' },
       signal: controller.signal,
       onProgress: (report) => progress.push(report),
       onLate: (report) => late.push(report),

@@ -11,6 +11,7 @@ import { collectStream, isAsyncIterable } from './collect-stream.ts';
 import { encodeResult } from './encode-result.ts';
 import type { Encoding } from './encode-result.ts';
 import { findInTheWay } from './left-behind.ts';
+import { runOwned } from './stray-errors.ts';
 import { beginCall, createToolContext } from './tool-context.ts';
 import type { ToolCall } from './tool-context.ts';
 import { createEnd, failedEnd, okEnd } from './tool-end.ts';
@@ -102,7 +103,7 @@ function endOf(call: ToolCall, end: WorkEnd<Performed>, timeoutMs: number): Tool
     case 'threw': {
       const marker = markerWithin(end.thrown);
       if (marker !== undefined) return markedEnd(call, marker);
-      const failure = failureOfThrown(tool, end.thrown);
+      const failure = runOwned(call.options.owner, () => failureOfThrown(tool, end.thrown));
       return failedEnd(call, call.hasBegun ? failure : { ...failure, sideEffect: 'none' });
     }
     case 'timed-out':

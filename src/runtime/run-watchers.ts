@@ -6,6 +6,7 @@ import type { AgentParts } from './agent-parts.ts';
 import { publish } from './live-run.ts';
 import type { LiveRun, Watcher } from './live-run.ts';
 import { withWholeText } from './so-far.ts';
+import { ownerNamed, runOwned } from './stray-errors.ts';
 
 /** Who watches a run: hooks, callbacks and the caller's own listener. None of them can touch it. */
 export function watchRun(
@@ -36,12 +37,21 @@ export function createListener(live: LiveRun, listener: (event: RunEvent) => voi
     });
     publish(live, { type: 'hook-failed', hook: 'onEvent', point: 'event', failure });
   };
+  let hasStrayed = false;
+  const owner = ownerNamed('The listener of the events', {
+    strayErrors: 'report',
+    report: (failure) => {
+      if (hasStrayed) return;
+      hasStrayed = true;
+      publish(live, { type: 'hook-failed', hook: 'onEvent', point: 'event', failure });
+    },
+  });
   return {
     wantsDeltas: true,
     hear: (event) => {
       if (isBroken) return;
       try {
-        const heard = listener(event);
+        const heard = runOwned(owner, () => listener(event));
         if (isPromiseLike(heard)) heard.then(undefined, fail);
       } catch (error) {
         fail(error);
@@ -79,8 +89,10 @@ function hearForHooks(
     case 'run-finished': {
       const { outcome } = event;
       if (hooks.has('run-end')) void hooks.run('run-end', { ...about, turn: outcome.turns, outcome });
-      return;
+      return hooks.endRun(about);
     }
+    case 'run-suspended':
+      return hooks.endRun(about);
     default:
       return;
   }

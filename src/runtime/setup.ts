@@ -7,6 +7,7 @@ import { describeThrown } from '../errors/classify/safe-read.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import { runWithin } from './bounded-work.ts';
+import { ownerNamed, runOwned, warnProcess } from './stray-errors.ts';
 
 /** What an agent needs before its first run takes its first step. */
 export interface Setup {
@@ -74,7 +75,8 @@ async function attemptOnce(
   const { agent, timeoutMs } = held.options;
   const { signal } = controller;
   const tooLong = `The setup of agent "${agent}" did not end within ${timeoutMs} ms`;
-  const end = await runWithin(() => held.setUp({ signal }), {
+  const owner = ownerNamed(`The setup of agent "${agent}"`, { strayErrors: 'report', report: warnProcess });
+  const end = await runWithin(() => runOwned(owner, () => held.setUp({ signal })), {
     clock,
     signal,
     timeoutMs,

@@ -40,6 +40,7 @@ async function call(
       onProgress: () => undefined,
       onLate: () => undefined,
       leftBehind: createLeftBehind(),
+      owner: { onStray: () => 'taken' },
       assist: () => Promise.reject(new Error('not used')),
       onBackground: () => undefined,
     },

@@ -85,7 +85,7 @@ export function createToolEffects(parts: AgentParts, onBackground: Report): Tool
   };
 }
 
-const newWork: Pick<Working, 'spent' | 'works'> = { spent: undefined, works: 0 };
+const newWork: Pick<Working, 'spent' | 'works' | 'warnings'> = { spent: undefined, works: 0, warnings: 0 };
 
 /** It was not begun: a rule forbids it by now, or a person must be asked first. */
 function turnAway(live: LiveRun, { turn, attempt }: ToolEffectInput, end: ToolEnd | AskFirstEnd): EffectEnd {

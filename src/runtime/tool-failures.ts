@@ -9,6 +9,7 @@ import { clean, createFailure, sideEffects } from '../errors/failure.ts';
 import type { Failure, SideEffect } from '../errors/failure.ts';
 import { renderFailure } from '../errors/render-failure.ts';
 import type { SchemaIssue, Tool } from '../model/tool.ts';
+import { dropPromise } from './bounded-work.ts';
 
 /** Makes a failure of whatever a tool threw: the tool's own verdict first, then ours. Never throws. */
 export function failureOfThrown(tool: Tool, thrown: unknown): Failure {
@@ -207,8 +208,8 @@ function askTool(tool: Tool, thrown: unknown): Verdict {
   try {
     const said: unknown = tool.classifyError(thrown);
     if (said === undefined || said === null) return { type: 'none' };
-    const isVerdict = typeof said === 'object' && typeof Reflect.get(said, 'then') !== 'function';
-    return isVerdict
+    if (dropPromise(said)) return { type: 'broken', why: 'it gave a promise: it must answer at once' };
+    return typeof said === 'object'
       ? { type: 'known', said }
       : { type: 'broken', why: 'it answered with something that is no verdict' };
   } catch (error) {

@@ -2,6 +2,7 @@ import { describeThrown } from '../errors/classify/safe-read.ts';
 import { clean } from '../errors/failure.ts';
 import { runWithin } from './bounded-work.ts';
 import type { WorkEnd } from './bounded-work.ts';
+import { runOwned } from './stray-errors.ts';
 import { interruptCall } from './tool-context.ts';
 import type { ToolCall } from './tool-context.ts';
 
@@ -12,7 +13,7 @@ export function performWithin<Value>(
 ): WorkEnd<Value> | Promise<WorkEnd<Value>> {
   const { clock, signal } = call.options;
   let noteEnd: (() => void) | undefined;
-  return runWithin(perform, {
+  return runWithin(() => runOwned(call.options.owner, perform), {
     clock,
     signal,
     timeoutMs,

@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Json } from '../base/json.ts';
 import type { Schema, Tool } from '../model/tool.ts';
 import type { LeftBehind } from './left-behind.ts';
+import type { CodeOwner } from './stray-errors.ts';
 import type { Ledger } from '../resilience/ledger.ts';
 
 /** One call of a tool. */
@@ -30,6 +31,8 @@ export interface ToolRunOptions {
   readonly leftBehind: LeftBehind;
   readonly onProgress: (progress: ToolProgress) => void;
   readonly onLate: (late: LateEnd) => void;
+  /** Answers for the errors that the call leaves to the process. */
+  readonly owner: CodeOwner;
   /** Rejects with a `RerailError`. */
   readonly assist: (prompt: string, schema: Schema | undefined, signal: AbortSignal) => Promise<Assisted>;
   readonly onBackground: (label: string, work: Promise<unknown>) => void;

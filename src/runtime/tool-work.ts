@@ -12,16 +12,19 @@ import type { Ledger } from '../resilience/ledger.ts';
 import type { AgentParts } from './agent-parts.ts';
 import { assist } from './assist.ts';
 import { watchBackground } from './background.ts';
+import { dropPromise } from './bounded-work.ts';
 import type { EffectContext } from './durable.ts';
 import { findInTheWay } from './left-behind.ts';
 import { publish } from './live-run.ts';
 import type { LiveRun } from './live-run.ts';
+import { processWatch } from './process-watch.ts';
 import { runTool } from './run-tool.ts';
 import type { ToolRun, ToolRunOptions } from './run-tool.ts';
 import { createResourceLocks } from './resource-locks.ts';
 import { createSlots } from './slots.ts';
 import type { Leave } from './slots.ts';
 import type { Report, ToolEffectInput } from './tool-effects.ts';
+import { ownerOfCall, suspectOf } from './tool-warnings.ts';
 
 /** The longest result that is kept whole. To encode a larger one would hold up everybody else. */
 const maxSpilledCharacters = 1_000_000;
@@ -38,6 +41,8 @@ export interface Working {
   spent: Ledger | undefined;
   /** Works that it has left in the background. */
   works: number;
+  /** What was reported of it besides its end. */
+  warnings: number;
 }
 
 /** Waits for a place and for what it declares to need, then runs. A promise only where something is waited for. */
@@ -90,6 +95,7 @@ export function optionsOf(parts: AgentParts, live: LiveRun, working: Working): T
     signal: context.signal,
     onProgress: (progress) => publish(live, { type: 'tool-progress', turn, callId, name, ...progress }),
     onLate: (late) => publish(live, { type: 'tool-late', turn, callId, name, ...late }),
+    owner: ownerOfCall(parts, live, working),
     assist: (prompt, schema, signal) => {
       const onSpent = (ledger: Ledger): void => {
         working.spent = working.spent === undefined ? ledger : addLedgers(working.spent, ledger);
@@ -111,7 +117,11 @@ function begin(
 ): ToolEnd | Promise<ToolEnd> {
   const isStarting = live.watchers.size > 0 && findInTheWay(run, parts.leftBehind) === undefined;
   if (isStarting) publish(live, startOf(working.call, working.input, run.input));
-  return runTool(run, optionsOf(parts, live, working));
+  const lookAgain = processWatch.begin(suspectOf(live, working));
+  const ended = runTool(run, optionsOf(parts, live, working));
+  if (ended instanceof Promise) return ended.finally(lookAgain);
+  lookAgain();
+  return ended;
 }
 
 interface Queued {
@@ -170,11 +180,20 @@ function notStarted({ callId, name }: ReadyCall): ToolEnd {
   };
 }
 
-function resourceOf({ resource }: Tool, input: Json): string | undefined {
+function resourceOf(tool: Tool, input: Json): string | undefined {
+  const { resource } = tool;
   if (typeof resource !== 'function') return resource;
   try {
-    return resource(input);
-  } catch {
-    return undefined; // What it needs is unknown then; it runs as if it needed nothing, and its own code will say more.
+    const named: unknown = resource(input);
+    return typeof named === 'string' && named !== '' ? named : unnamedResource(tool, named);
+  } catch (error) {
+    return unnamedResource(tool, error);
   }
+}
+
+/** What the call needs is not known, so it waits for every other call of its tool whose need is not known either. */
+function unnamedResource({ name }: Tool, given: unknown): string | undefined {
+  if (given === undefined || given === null || given === '') return undefined;
+  dropPromise(given);
+  return `${name}: unknown resource`;
 }

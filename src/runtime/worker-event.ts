@@ -2,6 +2,7 @@ import type { RunOutcome } from '../agent/run-outcome.ts';
 import { isPromiseLike } from '../base/promise-like.ts';
 import type { Failure } from '../errors/failure.ts';
 import type { WaitingRun } from '../model/store.ts';
+import { ownerNamed, runOwned, warnProcess } from './stray-errors.ts';
 
 /** What a worker tells of its work. */
 export type WorkerEvent =
@@ -26,9 +27,10 @@ export type WorkerListener = (event: WorkerEvent) => void | Promise<void>;
 /** Tells a listener, whose own trouble never touches the worker. */
 export function createTeller(listener: WorkerListener | undefined): (event: WorkerEvent) => void {
   if (listener === undefined) return () => undefined;
+  const owner = ownerNamed('The listener of the worker', { strayErrors: 'report', report: warnProcess });
   return (event) => {
     try {
-      const heard = listener(event);
+      const heard = runOwned(owner, () => listener(event));
       if (isPromiseLike(heard)) heard.then(undefined, ignore);
     } catch (error) {
       ignore(error);

@@ -57,6 +57,7 @@ export const spanEvents = {
   breakerChanged: 'rerail.breaker_changed',
   argumentsRepaired: 'rerail.arguments_repaired',
   toolLate: 'rerail.tool_late',
+  toolWarning: 'rerail.tool_warning',
   toolWithdrawn: 'rerail.tool_withdrawn',
   toolRestored: 'rerail.tool_restored',
   historyRepaired: 'rerail.history_repaired',

@@ -58,6 +58,12 @@ export const spanRules = {
       [attributes.toolName]: cleanName(name),
       [attributes.afterMs]: afterMs,
     }),
+  'tool-warning': (run, { turn, name, warning }) =>
+    addEvent(run, spanEvents.toolWarning, {
+      [attributes.turn]: turn,
+      [attributes.toolName]: cleanName(name),
+      [attributes.reason]: warning,
+    }),
   'arguments-repaired': (run, { turn, name }) =>
     addEvent(run, spanEvents.argumentsRepaired, {
       [attributes.turn]: turn,

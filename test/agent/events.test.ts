@@ -111,6 +111,18 @@ const plays = {
       }),
     ],
   },
+  changedProcess: {
+    script: [calling('set'), 'Fine.'],
+    tools: () => [
+      plainTool({
+        name: 'set',
+        execute: () => {
+          process.env['RERAIL_TEST_OF_EVENTS'] = String(Math.random());
+          return 'done';
+        },
+      }),
+    ],
+  },
   late: {
     script: [calling('slow'), 'Fine.'],
     tools: (clock) => [
@@ -306,6 +318,7 @@ const byEvent: Readonly<
   'tool-progress': 'worked',
   'tool-finished': 'worked',
   'tool-late': 'late',
+  'tool-warning': 'changedProcess',
   'arguments-repaired': 'repairedCall',
   failure: 'retried',
   recovery: 'retried',

@@ -9,17 +9,48 @@ import { agentsOf, callsOf, member, refused, setStage, statusesIn } from './stag
 
 const never = (): Promise<never> => new Promise(() => undefined);
 
+function neverChecked(): NonNullable<NodeOptions['accepts']> {
+  return { '~standard': { version: 1, vendor: 'test', validate: never } };
+}
+
 describe('a function of a node that never comes to an end', () => {
   it.each([
     { what: '"when"', nodes: { b: { when: never } } },
     { what: '"input"', nodes: { b: { input: never } } },
-  ])('does not hold the flow beyond its time: $what', async ({ nodes }) => {
+    { what: '"accepts"', nodes: { b: { accepts: neverChecked() } } },
+  ])('fails its node within ten seconds, and names itself: $what', async ({ what, nodes }) => {
+    const { bare, run, clock } = setStage();
+    const members = { a: member(['A']), b: member(['B']) };
+    const ended = await run(flow('a >> b', { agents: agentsOf(members), nodes, ...bare }));
+    const message = expect.stringContaining(`${what} of the node "b" gave no answer`) as string;
+    expect(ended).toMatchObject({ type: 'failed', failure: { code: 'TIMEOUT', origin: 'flow', message } });
+    expect(callsOf(members)).toEqual({ a: 1, b: 0 });
+    expect(clock.monotonicMs()).toBeLessThan(11_000);
+  });
+
+  it.each([
+    { what: '"when"', nodes: { b: { when: never } } },
+    { what: '"input"', nodes: { b: { input: never } } },
+  ])('ends at once with a flow that is cancelled: $what', async ({ nodes }) => {
+    const { bare, run, clock } = setStage();
+    const members = { a: member(['A']), b: member(['B']) };
+    const controller = new AbortController();
+    clock.after(1000, () => controller.abort());
+    const made = flow('a >> b', { agents: agentsOf(members), nodes, ...bare });
+    expect(await run(made, { signal: controller.signal })).toMatchObject({ type: 'cancelled' });
+    expect(clock.monotonicMs()).toBeLessThan(2000);
+  });
+
+  it('ends with the time of the flow where that is shorter', async () => {
     const { bare, run } = setStage();
     const members = { a: member(['A']), b: member(['B']) };
-    const made = flow('a >> b', { agents: agentsOf(members), nodes, limits: { timeoutMs: 60_000 }, ...bare });
-    const ended = await run(made);
-    expect(ended).toMatchObject({ type: 'stopped', reason: 'deadline', failure: { code: 'TIMEOUT' } });
-    expect(callsOf(members)).toEqual({ a: 1, b: 0 });
+    const nodes = { b: { when: never } };
+    const made = flow('a >> b', { agents: agentsOf(members), nodes, limits: { timeoutMs: 5000 }, ...bare });
+    expect(await run(made)).toMatchObject({
+      type: 'stopped',
+      reason: 'deadline',
+      failure: { code: 'TIMEOUT' },
+    });
   });
 
   it('fails its node at the time of that node, and the flow goes on where it may', async () => {

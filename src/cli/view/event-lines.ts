@@ -204,6 +204,8 @@ function toolLines(event: RunEvent): readonly Said[] {
           `${printableName(event.name)} came to an end after ${durationText(event.afterMs)}, when nobody waited for it any more: ${safeQuote(event.summary, maxQuote)}`,
         ),
       ];
+    case 'tool-warning':
+      return [gold(`${printableName(event.name)}: ${safeQuote(event.failure.message, maxQuote)}`)];
     case 'arguments-repaired':
       return [
         gold(

@@ -34,6 +34,7 @@ function runOf(made: ReturnType<typeof capability>, values: ToolRun['input']): [
     clock: simulatedClock(),
     signal: new AbortController().signal,
     leftBehind: createLeftBehind(),
+    owner: { onStray: () => 'taken' },
     onProgress: () => undefined,
     onLate: () => undefined,
     onBackground: () => undefined,

@@ -10,8 +10,11 @@ import { callKey, nodeNames } from './plan-state.ts';
 import type { PlanState } from './plan-state.ts';
 import type { PlanDefinition, PlanStep } from './plan-types.ts';
 
+/** No function of a caller takes part in its decisions. */
+type PlanConductor = Omit<Conductor, 'decide'> & { readonly decide: (view: ConductorView) => ConductorStep };
+
 /** Conducts a plan: which node or capability is called next, by what is on record. Throws where the definition makes no sense. */
-export function createPlanConductor(definition: PlanDefinition): Conductor {
+export function createPlanConductor(definition: PlanDefinition): PlanConductor {
   checkPlanDefinition(definition);
   return {
     decide: (view) => decidePlan(definition, view),

@@ -13,6 +13,7 @@ import { viewOf } from '../../runtime/conduct-effect.ts';
 import { createAgent } from '../../runtime/create-agent.ts';
 import type { Agent } from '../../runtime/create-agent.ts';
 import { callHook } from '../../runtime/hook-call.ts';
+import { ownerNamed, warnProcess } from '../../runtime/stray-errors.ts';
 import type { AgentExtras } from '../../runtime/inherited.ts';
 import type { Node, NodeCall, NodeEnd } from '../../runtime/node.ts';
 import { checkOptionNames } from '../check-option-names.ts';
@@ -237,12 +238,13 @@ function readAnswer(said: unknown): string | undefined {
 }
 
 async function askCallback(
-  { approve, clock, config }: AgentParts,
+  { approve, clock, config, strayErrors }: AgentParts,
   request: PersonRequest,
   signal: AbortSignal,
 ): Promise<unknown> {
   if (approve === undefined) return undefined;
   const timeoutMs = config.limits.approvalTimeoutMs;
-  const end = await callHook((context) => approve(request, context), { clock, timeoutMs, signal });
+  const owner = ownerNamed('The callback "onApproval"', { strayErrors, report: warnProcess });
+  const end = await callHook((context) => approve(request, context), { clock, timeoutMs, signal, owner });
   return end.type === 'answered' ? end.answer : undefined;
 }
