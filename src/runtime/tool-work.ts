@@ -24,6 +24,7 @@ import { createResourceLocks } from './resource-locks.ts';
 import { createSlots } from './slots.ts';
 import type { Leave } from './slots.ts';
 import type { Report, ToolEffectInput } from './tool-effects.ts';
+import { runOwned } from './stray-errors.ts';
 import { ownerOfCall, suspectOf } from './tool-warnings.ts';
 
 /** The longest result that is kept whole. To encode a larger one would hold up everybody else. */
@@ -62,7 +63,9 @@ export function runHeld(parts: AgentParts, live: LiveRun, working: Working): Too
 }
 
 /** The call as a tool is run. */
-export function toRun({ config }: AgentParts, live: LiveRun, { call, tool, input }: Working): ToolRun {
+export function toRun(parts: AgentParts, live: LiveRun, working: Working): ToolRun {
+  const { config } = parts;
+  const { call, tool, input } = working;
   const { runId } = live;
   const { turn, index, attempt } = input;
   const elapsedMs = live.state?.elapsedMs ?? 0;
@@ -71,7 +74,10 @@ export function toRun({ config }: AgentParts, live: LiveRun, { call, tool, input
     tool,
     callId: call.callId,
     input: given,
-    resource: resourceOf(tool, given),
+    resource:
+      typeof tool.resource === 'function'
+        ? runOwned(ownerOfCall(parts, live, working), () => resourceOf(tool, given))
+        : tool.resource,
     runId,
     turn,
     attempt,

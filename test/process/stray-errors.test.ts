@@ -1,0 +1,115 @@
+import { execFile } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bundleProgram } from '../kill/program.ts';
+
+// Every place where code of a user is called, and every way to misbehave there, each in a process of its own.
+
+const thrown = ['throws', 'rejects', 'rejects-later', 'thenable-throws'];
+const stray = ['floats', 'floats-later', 'timer-throws', 'emits-error', 'tick-throws'];
+const places = [
+  'execute',
+  'resource',
+  'classifyError',
+  'observer',
+  'observer-event',
+  'callback-onEvent',
+  'run-onEvent',
+  'onDebug',
+  'onApproval',
+  'setup',
+  'when',
+  'input',
+];
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+let program: Awaited<ReturnType<typeof bundleProgram>>;
+
+beforeAll(async () => {
+  program = await bundleProgram('test/process/misbehave.ts');
+});
+afterAll(() => program.remove());
+
+function start(...words: readonly string[]): Promise<Ended> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [program.file, ...words], { timeout: 20_000 }, (error, stdout, stderr) => {
+      const failed = typeof error?.code === 'number' ? error.code : -1;
+      resolve({ code: error === null ? 0 : failed, stdout, stderr });
+    });
+  });
+}
+
+describe('code of a user that misbehaves', () => {
+  it.each(places)('in %s never ends the process', async (place) => {
+    const check = async (way: string): Promise<readonly string[]> => {
+      const { code, stdout, stderr } = await start(place, way);
+      const isNamed = thrown.includes(way) || /left an error to the process/.test(stdout + stderr);
+      return code === 0 && isNamed ? [] : [`${way}: ${code} ${stdout} ${stderr}`];
+    };
+    const problems = (await Promise.all([...thrown, ...stray].map(check))).flat();
+    expect(problems).toEqual([]);
+  });
+
+  it.each(stray)('in a tool that %s is reported with the tool and the call', async (way) => {
+    const { code, stdout } = await start('execute', way);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      outcome: 'completed',
+      told: [
+        {
+          type: 'tool-warning',
+          warning: 'stray-error',
+          name: 'refresh',
+          callId: expect.stringMatching(/./) as string,
+          failure: { code: 'TOOL_EXECUTION_ERROR', causes: [{ message: 'cache is down' }] },
+        },
+      ],
+    });
+  });
+
+  it('ends the process where the policy says so, and the error names the tool', async () => {
+    const { code, stderr } = await start('execute', 'floats', 'end-process');
+    expect(code).toBe(1);
+    expect(stderr).toContain('ToolError: Tool "refresh" left an error to the process');
+    expect(stderr).toContain('cache is down');
+  });
+
+  it("leaves a rejection of the program's own to Node", async () => {
+    const { code, stderr, stdout } = await start('elsewhere', '');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain('Error: not of a tool');
+    expect(stderr).not.toContain('left an error');
+  });
+});
+
+describe('a tool that changes the process', () => {
+  it.each([
+    ['changes the working directory', /the working directory from ".*" to "\/"/],
+    ['changes the environment', /the environment \(RERAIL_PROBE\)/],
+    ['changes the umask', /the umask from \d+ to 0077/],
+  ])('that %s is named, without a value of the environment', async (way, change) => {
+    const { code, stdout } = await start('execute', way);
+    expect(code).toBe(0);
+    const { told } = JSON.parse(stdout) as { readonly told: readonly object[] };
+    const message = expect.stringMatching(change) as string;
+    expect(told).toMatchObject([
+      { type: 'tool-warning', warning: 'process-changed', name: 'refresh', failure: { message } },
+    ]);
+    expect(stdout).not.toContain('secret-value');
+  });
+});
+
+describe('an observer that hangs', () => {
+  it.each(['observer', 'observer-event', 'onDebug'])(
+    '(%s) holds the process for at most a second',
+    async (place) => {
+      const { code, stderr } = await start(place, 'hangs');
+      expect(code).toBe(0);
+      expect(Number(/held for (\d+) ms/.exec(stderr)?.[1])).toBeLessThan(1200);
+    },
+  );
+});
