@@ -109,10 +109,7 @@ export interface AgentPolicy {
   readonly inDoubt?: 'ask' | 'tell';
   /** From how many repeats on the model is told, loses the tool, and is stopped. */
   readonly loop?: Partial<LoopRules>;
-  /**
-   * An error that a tool or another function of yours leaves to the process, such as a rejected promise that nothing awaits: `report` it with
-   * its run and go on (the default), or let it `end-process`, as Node does by itself.
-   */
+  /** An error that your code leaves to the process, such as a rejected promise that nothing awaits: `report` it (the default) or end. */
   readonly strayErrors?: StrayErrors;
   /** Rules by tool, effect and argument; the strictest that fits counts. */
   readonly permissions?: readonly PermissionRule[];
@@ -134,6 +131,7 @@ export function resolveAgent(
   checkAgentOptions(given);
   const options = withExtras(given, extras);
   const policy = options.policy ?? {};
+  const { strayErrors = 'report' } = policy;
   const { name = 'agent', instructions = '', settings = {}, callbacks } = options;
   const models = checkModels(options.model);
   const tools = withReading(options, canRead);
@@ -154,14 +152,10 @@ export function resolveAgent(
     output,
     retry,
     fallBackOnFilter: policy.fallBackOnFilter ?? false,
-    strayErrors: policy.strayErrors ?? 'report',
+    strayErrors,
     timeouts: resolveTimeouts(timeoutsFrom(options, limits)),
     config: configOf({ options, name, models, limits, retry, policy, output, tools, extras }),
-    hooks: createHookRunner(hooksOf(options), {
-      clock,
-      onFailed: onHookFailed,
-      strayErrors: policy.strayErrors ?? 'report',
-    }),
+    hooks: createHookRunner(hooksOf(options), { clock, onFailed: onHookFailed, strayErrors }),
     approve: callbacks?.onApproval,
     listen: callbacks?.onEvent,
     ...keepingOf(options),

@@ -99,7 +99,7 @@ function play(of: PlanDefinition, replies: readonly (Reply | 'resume')[]): Playe
       calls: [...calls],
       resumes,
     };
-    const next = decide(view) as ConductorStep;
+    const next = decide(view);
     const isOver = next.type !== 'call';
     if (isOver && left[0] === 'resume') {
       left.shift();
@@ -806,7 +806,7 @@ describe('any record', () => {
           calls: [...calls],
           resumes,
         };
-        const next = decide(view) as ConductorStep;
+        const next = decide(view);
         if (next.type !== 'call') {
           ends.add(next.type);
           if (next.type !== 'fail' || resumes >= maxResumes) return;
