@@ -1,5 +1,5 @@
 import type { CommandSpec } from './command-spec.ts';
-import { goOnExitCodes, runArgument } from './run-reading/run-options.ts';
+import { callOption, goOnExitCodes, recordOption, runArgument } from './run-reading/run-options.ts';
 import { jsonOption, settingOptions } from './shared-options.ts';
 
 export const approveSpec: CommandSpec = {
@@ -7,17 +7,15 @@ export const approveSpec: CommandSpec = {
   group: 'work',
   summary: 'Say yes to the call that a run asks about, and go on with it',
   args: [runArgument],
-  options: [
-    { flags: '--no-resume', text: 'Only write the answer down; whoever takes the run up goes on by it' },
-    ...settingOptions,
-    jsonOption,
-  ],
+  options: [callOption, recordOption, ...settingOptions, jsonOption],
   details: [
-    'The exact call is shown first, and the yes is bound to it: it counts for no other call. It works also where the process that asked is gone. Of two answers the first counts. After the time that the question stands, a yes is a no.',
+    'The exact call is shown first, and the yes is bound to it by its hash: it counts for no other call. Without --call you are asked at a terminal; elsewhere nothing is done, and the exact command to type is printed.',
+    'It works also where the process that asked is gone. Of two answers the first counts. After the time that the question stands, a yes is a no. The answer to a run of another program is written down in its store, and that program takes it when it resumes the run.',
   ],
   examples: [
-    { line: 'rerail approve order-17' },
-    { line: 'rerail approve order-17 --no-resume', text: 'A worker goes on with it' },
+    { line: 'rerail approve order-17', text: 'Shows the call and asks' },
+    { line: 'rerail approve order-17 --call 3f9c21ab40de' },
+    { line: 'rerail approve order-17 --call 3f9c21ab40de --no-resume', text: 'A worker goes on with it' },
   ],
   exitCodes: goOnExitCodes,
   load: async () => (await import('./approve-command.ts')).runApprove,

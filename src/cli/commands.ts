@@ -11,6 +11,7 @@ import { exportSpec } from './export-spec.ts';
 import { importSpec } from './import-spec.ts';
 import { initSpec } from './init-spec.ts';
 import { rejectSpec } from './reject-spec.ts';
+import { settleSpec } from './settle-spec.ts';
 import { replaySpec } from './replay-spec.ts';
 import { resumeSpec } from './resume-spec.ts';
 import { runSpec } from './run-spec.ts';
@@ -34,6 +35,7 @@ export const commands: readonly CommandSpec[] = [
   resumeSpec,
   approveSpec,
   rejectSpec,
+  settleSpec,
   cancelSpec,
   exportSpec,
   importSpec,

@@ -1,3 +1,4 @@
+import { defined } from '../base/defined.ts';
 import { printable } from '../base/printable.ts';
 import { redact } from '../base/redact.ts';
 import { RerailError } from '../errors/rerail-error.ts';
@@ -22,7 +23,7 @@ export const runImport: CommandRun = async (given, io) => {
   const store = storeAt(file, { create: true });
   try {
     const as = readName(given);
-    const imported = await importRun(store, text, as === undefined ? {} : { as });
+    const imported = await importRun(store, text, { ...placeOf(given, io), ...defined({ as }) });
     const { runId, from, events, status, children } = imported;
     const name = printable(redact(runId));
     const origin = from === runId ? '' : ` (there "${printable(redact(from))}")`;
@@ -38,6 +39,13 @@ export const runImport: CommandRun = async (given, io) => {
     await store.close();
   }
 };
+
+/** Where the bundle came from, and who took it in: kept with the run, and shown with its questions. */
+function placeOf(given: Given, { env }: CliIo): { readonly from: string; readonly by?: string } {
+  const file = argumentText(given, 0) ?? '-';
+  const by = env['USER'] ?? env['USERNAME'] ?? '';
+  return { from: file === '-' ? 'standard input' : file, ...(by === '' ? {} : { by }) };
+}
 
 function readName({ flags }: Given): string | undefined {
   const { as } = flags;

@@ -13,7 +13,8 @@ export const importSpec: CommandSpec = {
     workspaceOption,
   ],
   details: [
-    'It can then be shown, explained and replayed. A run that had not ended is parked: it goes on only where somebody resumes it by hand. Nothing is written over.',
+    'It can then be shown, explained and replayed. A run that had not ended is parked: it is resumed only by hand. Nothing is written over.',
+    'A bundle brings no rights: answers in it are dropped, and every call without a result is judged by your rules and asked about. Where the run came from is shown with each question.',
   ],
   examples: [
     { line: 'rerail import order-17.json --store runs.db' },

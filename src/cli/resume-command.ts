@@ -8,6 +8,7 @@ import { createScreen } from './layout.ts';
 import { systemSeam } from './run-reading/agent-seam.ts';
 import type { AgentSeam } from './run-reading/agent-seam.ts';
 import { misplaced } from './run-reading/check-place.ts';
+import { checkCall } from './run-reading/named-call.ts';
 import { finishedRun, runInUse } from './run-reading/find-run.ts';
 import { flagText } from './run-reading/given-text.ts';
 import { goOn } from './run-reading/go-on.ts';
@@ -36,6 +37,8 @@ export async function resumeWith(seam: AgentSeam, given: Given, io: CliIo): Prom
   if (wrong !== undefined) throw wrong;
   const request = standingQuestion(reading);
   const value = readAnswer(given, reading);
+  if (value !== undefined && request !== undefined && 'hash' in request)
+    checkCall(row.runId, request, given.flags['call'] ?? '');
   const isJson = given.flags['json'] === true;
   if (request !== undefined && value === undefined && (io.terminal === undefined || isJson))
     return sayQuestion(request, taken, { seam, io, isJson });

@@ -10,6 +10,7 @@ import { addTrust, isTrusted, readTrustList, removeTrust } from './config/trust-
 import type { TrustList } from './config/trust-list.ts';
 import { readTrustable } from './config/trustable-files.ts';
 import type { TrustableFile } from './config/trustable-files.ts';
+import { canConfirm, confirm } from './confirm.ts';
 import type { CliIo } from './io.ts';
 import { createScreen } from './layout.ts';
 import { shellWord } from './run-reading/run-words.ts';
@@ -111,23 +112,11 @@ const warning =
 /** A plain yes, on a terminal or by `--yes`; everything else is a no. */
 async function isAgreed({ flags, args }: Given, io: CliIo): Promise<boolean> {
   if (flags['yes'] === true) return true;
-  if (!io.isTerminal.stdin || !io.isTerminal.stdout) {
+  if (!canConfirm(io)) {
     const [named] = args;
     const folder = typeof named === 'string' ? ` ${shellWord(named)}` : '';
     io.stdout.write(`Nobody can be asked here. To say yes, type: ${io.command} trust${folder} --yes\n`);
     return false;
   }
-  io.stdout.write('Trust exactly this content? [y/N] ');
-  return /^y(?:es)?$/i.test((await readLine(io)).trim());
-}
-
-const maxAnswerBytes = 1000;
-
-async function readLine(io: CliIo): Promise<string> {
-  let text = '';
-  for await (const chunk of io.stdin()) {
-    text += Buffer.from(chunk).toString('utf8');
-    if (text.includes('\n') || text.length > maxAnswerBytes) break;
-  }
-  return text.split('\n', 1)[0] ?? '';
+  return confirm(io, 'Trust exactly this content?');
 }

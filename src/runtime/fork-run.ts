@@ -69,7 +69,7 @@ async function copyFirst(store: Store, row: RunRow, { events, name, listed }: Fi
         return { type, body };
       });
       const forked = toEvent({ type: 'forked', body: { from: runId, seq: events.length } });
-      return [...own, forked, ...(await cameFrom(store, row, events.length))];
+      return [...own, ...(await cameFrom(store, row, events.length)), forked];
     },
     row: listed,
     copyBelow: childrenIn(events).size === 0 ? undefined : () => copyChildren(store, events, names),

@@ -43,6 +43,7 @@ const wordsByType: Readonly<Record<string, Words>> = {
   forked: (body) =>
     `Everything before is a copy of run ${quoted(at(body, ['from']))}, up to its event ${shown(at(body, ['seq']))}.`,
   imported: (body) => `Everything before came out of a bundle of run ${quoted(at(body, ['run', 'runId']))}.`,
+  moved: () => 'Everything before was written elsewhere: no approval before it counts.',
 };
 
 function describeBeginning(body: unknown): string {
@@ -95,6 +96,7 @@ const wordsByEffect: Readonly<Record<string, (call: Call) => string>> = {
       ? 'The conversation was too long, and nothing of it could be left out.'
       : `The conversation was made shorter: ${shown(strategy)}.`;
   },
+  adopt: () => 'The imported run took on limits and rules of the agent here.',
   intend: () => 'It was written down that calls follow which must not happen twice.',
   tool: ({ value }) => {
     const name = quoted(at(value, ['end', 'name']));

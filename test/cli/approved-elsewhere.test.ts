@@ -50,7 +50,10 @@ async function approved(): Promise<void> {
     'suspend',
   );
   expect(asked.exitCode).toBe(23);
-  const written = await rerail('approve', 'r1', '--no-resume');
+  const shown = await rerail('approve', 'r1', '--no-resume');
+  expect(shown.exitCode).toBe(23);
+  const [, hash = ''] = / --call ([0-9a-f]{12}) /.exec(shown.err) ?? [];
+  const written = await rerail('approve', 'r1', '--no-resume', '--call', hash);
   expect(written.out).toContain('Written down: yes.');
   expect(await readFile(source(), 'utf8')).toBe(area);
 }

@@ -1,3 +1,4 @@
+import { callHash } from '../../src/agent/call-hash.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -208,8 +209,9 @@ describe('what to do about a flow that waits', () => {
     'is said of the flow, seen from $run',
     async ({ run }) => {
       const { out } = await at(runShow, [run]);
-      expect(out).toContain(`rerail approve waiting --no-resume --store ${store}`);
-      expect(out).toContain(`rerail reject waiting --reason "…" --no-resume --store ${store}`);
+      const hash = callHash({ name: 'pay', input: { cents: 5 } }).slice(0, 12);
+      expect(out).toContain(`rerail approve waiting --call ${hash} --no-resume --store ${store}`);
+      expect(out).toContain(`rerail reject waiting --call ${hash} --reason "…" --no-resume --store ${store}`);
     },
   );
 
@@ -230,9 +232,8 @@ describe('what to do about a flow that waits', () => {
     }).run('Pay', { runId: 'doubted' });
     await kept.close();
     const { out } = await at(runWhy, ['doubted']);
-    expect(out).toContain('in the program that has the agent "doubtful"');
-    expect(out).toContain('await agent.resume("doubted", { answer: "happened" })');
-    expect(out).toContain('await agent.resume("doubted", { answer: "did-not-happen" })');
+    expect(out).toMatch(/rerail settle doubted --call [0-9a-f]{12} --happened --no-resume/);
+    expect(out).toMatch(/rerail settle doubted --call [0-9a-f]{12} --did-not-happen --no-resume/);
     expect(out).not.toContain('rerail resume');
   });
 
@@ -254,7 +255,10 @@ describe('what to do about a flow that waits', () => {
     await make().run('Pay', { runId: 'approved' });
     const approve: CommandRun = (given, io) =>
       answerCall({ seam: fakeSeam({ file: store }), io, verdict: 'yes' }, given);
-    const { out, err } = await at(approve, ['approved'], { noResume: true });
+    const { out, err } = await at(approve, ['approved'], {
+      noResume: true,
+      call: callHash({ name: 'pay', input: { cents: 5 } }),
+    });
     expect({ err, out }).toMatchObject({
       err: '',
       out: expect.stringMatching(

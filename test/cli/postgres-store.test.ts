@@ -84,7 +84,9 @@ describe('rerail with runs in Postgres', { timeout: 60_000 }, () => {
     expect(asked.exitCode).toBe(23);
     expect(asked.err).toMatch(/ approve waits .*--store postgres:\/\/…/);
     expect((await rerail(['runs', '--status', 'suspended'], stored())).out).toMatch(/^waits /m);
-    const rejected = await rerail(['reject', 'waits', '--reason', 'not now', '--no-resume'], stored());
+    const [, hash = ''] = / approve waits --call ([0-9a-f]{12}) /.exec(asked.err) ?? [];
+    const rejecting = ['reject', 'waits', '--call', hash, '--reason', 'not now', '--no-resume'];
+    const rejected = await rerail(rejecting, stored());
     expect(rejected).toMatchObject({ exitCode: 0 });
     await rerail(['resume', 'waits'], stored());
     expect((await rerail(['runs'], stored())).out).toMatch(/^waits .*completed, 1 denied/m);

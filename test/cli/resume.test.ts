@@ -9,7 +9,9 @@ import type { CliIo, Terminal } from '../../src/cli/io.ts';
 import { rejectWith } from '../../src/cli/reject-command.ts';
 import { resumeWith } from '../../src/cli/resume-command.ts';
 import type { AgentSeam } from '../../src/cli/run-reading/agent-seam.ts';
+import { openQuestion } from '../../src/cli/run-reading/next-steps.ts';
 import { readRun } from '../../src/cli/run-reading/read-run.ts';
+import { settleWith } from '../../src/cli/settle-command.ts';
 import { createFailure, RerailError } from '../../src/index.ts';
 import { sqlite } from '../../src/storage/sqlite/sqlite.ts';
 import { laterMs, perform } from './fake-io.ts';
@@ -61,6 +63,14 @@ function type(
 ): Promise<Done> {
   const seam = fakeSeam({ file, ...rest });
   return perform((given, io) => command(seam, given, io), { args: [run], flags }, world);
+}
+
+/** The hash of the call that a run asks about. */
+async function pendingCall(file: string, runId: string): Promise<string> {
+  const store = sqlite(file);
+  const request = openQuestion(await readRun(store, runId));
+  await store.close();
+  return request !== undefined && 'hash' in request ? request.hash.slice(0, 12) : '';
 }
 
 async function statusOf(file: string, runId: string): Promise<string | undefined> {
@@ -127,7 +137,7 @@ describe('a run that cannot be gone on with', () => {
       command: approveWith,
       run: 'in-doubt',
       exitCode: 2,
-      says: /asks whether a call of "hang" happened, not whether it may.+--answer happened/,
+      says: /asks whether a call of "hang" happened, not whether it may.+rerail settle in-doubt --call [0-9a-f]{12} --happened/,
     },
     {
       what: 'a no to a call in doubt',
@@ -229,7 +239,7 @@ describe('a run that cannot be gone on with', () => {
     const done = await type(resumeWith, 'to-approve', { file });
     expect(done.exitCode).toBe(23);
     expect(done.err).toMatch(/May "pay" run\?/);
-    expect(done.err).toMatch(/rerail approve to-approve\n/);
+    expect(done.err).toMatch(/rerail approve to-approve --call [0-9a-f]{12}\n/);
     expect(await statusOf(file, 'to-approve')).toBe('suspended');
   });
 
@@ -269,7 +279,7 @@ describe('rerail resume', () => {
   it('shows the run in plain lines and says what to type where it waits', async () => {
     const done = await type(resumeWith, 'failed', { script: [call('pay')], flags: { store: 'x.db' } });
     expect(done.out).toMatch(
-      /What to do now\n {2}let it be done, and go on:\n {4}rerail approve failed --store x\.db\n/,
+      /What to do now\n {2}let it be done, and go on:\n {4}rerail approve failed --call [0-9a-f]{12} --store x\.db\n/,
     );
   });
 
@@ -281,7 +291,7 @@ describe('rerail resume', () => {
     const file = copy();
     const done = await type(resumeWith, 'in-doubt', {
       file,
-      flags: { answer, json: true },
+      flags: { answer, json: true, call: await pendingCall(file, 'in-doubt') },
       options: { tools: [hang()] },
     });
     expect(done.exitCode).toBe(0);
@@ -323,7 +333,9 @@ describe('rerail approve and reject', () => {
   it('show the exact call first, and then let it be done', async () => {
     const paid: unknown[] = [];
     const options = { tools: [pay(() => paid.push('paid') && 'paid')] };
-    const done = await type(approveWith, 'to', { options });
+    const file = copy();
+    const flags = { call: await pendingCall(file, 'to-approve') };
+    const done = await type(approveWith, 'to', { file, options, flags });
     expect(done.out).toMatch(/^May "pay" run\?\n[^]+"cents": 5[^]+Done\./);
     expect(paid).toEqual(['paid']);
     expect(done.exitCode).toBe(0);
@@ -332,7 +344,9 @@ describe('rerail approve and reject', () => {
   it('tell the model the reason of a no, and run nothing', async () => {
     const paid: unknown[] = [];
     const options = { tools: [pay(() => paid.push('paid'))] };
-    const done = await type(rejectWith, 'to-approve', { options, flags: { reason: 'too much', json: true } });
+    const file = copy();
+    const flags = { reason: 'too much', json: true, call: await pendingCall(file, 'to-approve') };
+    const done = await type(rejectWith, 'to-approve', { file, options, flags });
     expect(done.out).toContain('a person said no: too much');
     expect(paid).toEqual([]);
     expect(done.exitCode).toBe(0);
@@ -341,7 +355,8 @@ describe('rerail approve and reject', () => {
   it('only write the answer down with --no-resume; the first answer counts, and resume goes on by it', async () => {
     const file = copy();
     const paid: unknown[] = [];
-    const recorded = await type(approveWith, 'to-approve', { file, flags: { noResume: true } });
+    const flags = { noResume: true, call: await pendingCall(file, 'to-approve') };
+    const recorded = await type(approveWith, 'to-approve', { file, flags });
     expect(recorded.out).toMatch(
       /Written down: yes\. A worker goes on by it, or you do: rerail resume to-approve\n$/,
     );
@@ -364,15 +379,118 @@ describe('rerail approve and reject', () => {
       .agent([call('pay')], { callbacks: { onApproval: () => never } })
       .run('Pay', { runId: 'asking' });
     await expect.poll(() => phaseOf(file, 'asking')).toBe('asking');
-    const recorded = await type(approveWith, 'asking', { file, flags: { noResume: true } });
+    const named = { call: await pendingCall(file, 'asking') };
+    const recorded = await type(approveWith, 'asking', { file, flags: { ...named, noResume: true } });
     expect(recorded.err).toMatch(/can only be given by going on\. Leave --no-resume out/);
     const paid: unknown[] = [];
     const options = { tools: [pay(() => paid.push('paid') && 'paid')] };
-    const done = await type(approveWith, 'asking', { file, options });
+    const done = await type(approveWith, 'asking', { file, options, flags: named });
     expect(done.out).not.toContain('suspended');
     expect(paid).toEqual(['paid']);
     expect(done.exitCode).toBe(0);
     await stories.close();
+  });
+});
+
+describe('an answer to a call', () => {
+  const verdicts = [
+    { what: 'approve', command: approveWith, run: 'to-approve', flags: {} },
+    { what: 'reject', command: rejectWith, run: 'to-approve', flags: {} },
+    { what: 'settle', command: settleWith, run: 'in-doubt', flags: { happened: true } },
+    { what: 'resume', command: resumeWith, run: 'to-approve', flags: { answer: 'yes' } },
+  ] as const;
+
+  it.each(verdicts)(
+    'by $what is refused where another call is asked about',
+    async ({ command, run, flags }) => {
+      const file = copy();
+      const done = await type(command, run, { file, flags: { ...flags, call: 'ffffffffffff' } });
+      expect(done.err).toMatch(
+        /asks about the call [0-9a-f]{12} of "\w+", not about ffffffffffff.+INVALID_STATE/,
+      );
+      expect(done.exitCode).toBe(2);
+      expect(await statusOf(file, run)).toBe('suspended');
+    },
+  );
+
+  it.each(verdicts)('by $what is refused by a hash that is too short', async ({ command, run, flags }) => {
+    const file = copy();
+    const call7 = (await pendingCall(file, run)).slice(0, 7);
+    const done = await type(command, run, { file, flags: { ...flags, call: call7 } });
+    expect(done.err).toContain('--call must be the hash of a call');
+    expect(done.exitCode).toBe(2);
+    expect(await statusOf(file, run)).toBe('suspended');
+  });
+
+  it.each(verdicts.filter(({ what }) => what !== 'resume'))(
+    'by $what in a script without --call does nothing, and says the exact command',
+    async ({ what, command, run, flags }) => {
+      const file = copy();
+      const done = await type(command, run, { file, flags });
+      const hash = await pendingCall(file, run);
+      expect(done.err).toContain(`Type: rerail ${what} ${run} --call ${hash}`);
+      expect(done.exitCode).toBe(23);
+      expect(await statusOf(file, run)).toBe('suspended');
+    },
+  );
+
+  it.each([
+    { typed: 'y\n', paid: ['paid'], status: 'completed' },
+    { typed: '\n', paid: [], status: 'suspended' },
+    { typed: 'approve\n', paid: [], status: 'suspended' },
+  ])('at a terminal is what is typed after the call was shown: $typed', async ({ typed, paid, status }) => {
+    const file = copy();
+    const done: string[] = [];
+    const world: Partial<CliIo> = {
+      isTerminal: { stdin: true, stdout: true, stderr: true },
+      async *stdin() {
+        yield Buffer.from(typed);
+      },
+    };
+    const options = { tools: [pay(() => done.push('paid') && 'paid')] };
+    const { out } = await type(approveWith, 'to-approve', { file, world, options });
+    expect(out).toMatch(/"cents": 5[^]+Run exactly this, once\? \[y\/N\] /);
+    expect(done).toEqual(paid);
+    expect(await statusOf(file, 'to-approve')).toBe(status);
+  });
+
+  it.each([
+    { flags: { happened: true, result: '{"id":"p-8"}' }, tells: 'p-8' },
+    { flags: { unknown: true }, tells: 'It is not known' },
+  ])('settles a call in doubt: $tells', async ({ flags, tells }) => {
+    const file = copy();
+    const named = { ...flags, json: true, call: await pendingCall(file, 'in-doubt') };
+    const done = await type(settleWith, 'in-doubt', { file, flags: named, options: { tools: [hang()] } });
+    expect(done.exitCode).toBe(0);
+    expect(done.out).toContain(tells);
+  });
+
+  it('of a run of another program is written down, and that program takes it', async () => {
+    const file = copy();
+    const failure = createFailure('NOT_REGISTERED', { message: 'of another program' });
+    const seam: AgentSeam = {
+      ...fakeSeam({ file }),
+      runBelongsHere: () => Promise.resolve({ type: 'elsewhere', error: RerailError.from(failure) }),
+    };
+    const flags = { happened: true, result: 'paid, no. 8', call: await pendingCall(file, 'in-doubt') };
+    const done = await perform((given, io) => settleWith(seam, given, io), { args: ['in-doubt'], flags });
+    expect(done.out).toContain('Written down: happened.');
+    const stories = openStories(file);
+    stories.clock.move(4_000_000);
+    const outcome = await stories.agent(['Done.'], { tools: [hang()] }).resume('in-doubt');
+    expect(outcome).toMatchObject({ type: 'completed' });
+    expect(JSON.stringify(outcome.messages)).toContain('paid, no. 8');
+    await stories.close();
+  });
+
+  it.each([
+    { flags: {}, says: /Say one thing about the call/ },
+    { flags: { happened: true, unknown: true }, says: /Say one thing about the call/ },
+    { flags: { unknown: true, result: 'x' }, says: /--result belongs to --happened/ },
+  ])('that says nothing, or too much, is refused: $says', async ({ flags, says }) => {
+    const done = await type(settleWith, 'in-doubt', { flags });
+    expect(done.err).toMatch(says);
+    expect(done.exitCode).toBe(2);
   });
 });
 
@@ -425,7 +543,7 @@ describe('a run whose process died', () => {
     const stories = openStories(file);
     await abandon(stories, 'dead');
     const done = await type(resumeWith, 'dead', { file, options: { tools: [hang()] } });
-    expect(done.out).toMatch(/rerail resume dead --answer happened\n/);
+    expect(done.out).toMatch(/rerail settle dead --call [0-9a-f]{12} --happened\n/);
     expect(done.exitCode).toBe(23);
     await stories.close();
   });

@@ -101,7 +101,7 @@ Turn 1
     expect(out).toMatch(
       /It waits outside any process: for somebody to say whether a call happened\s+\[events 5-6\]/,
     );
-    expect(out).toMatch(/rerail resume in-doubt --answer did-not-happen/);
+    expect(out).toMatch(/rerail settle in-doubt --call [0-9a-f]{12} --did-not-happen/);
   });
 
   it('paints recoveries gold and failures red', async () => {

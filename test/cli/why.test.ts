@@ -226,13 +226,13 @@ describe('the exact words of rerail why', () => {
   it.each([
     { run: 'failed', verbs: ['resume failed', 'explain failed'] },
     { run: 'stopped', verbs: ['explain stopped', 'run --help'] },
-    { run: 'to-approve', verbs: ['approve to-approve', 'reject to-approve --reason "…"'] },
+    { run: 'to-approve', verbs: ['approve to-approve --call #', 'reject to-approve --call # --reason "…"'] },
     {
       run: 'in-doubt',
       verbs: [
-        'resume in-doubt --answer happened',
-        'resume in-doubt --answer did-not-happen',
-        'resume in-doubt --answer unknown',
+        'settle in-doubt --call # --happened',
+        'settle in-doubt --call # --did-not-happen',
+        'settle in-doubt --call # --unknown',
       ],
     },
     { run: 'interrupted', verbs: ['resume interrupted'] },
@@ -241,9 +241,10 @@ describe('the exact words of rerail why', () => {
   ])('what to type for $run', async ({ run, verbs }) => {
     const { next } = await why(run);
     const flag = ` --store ${store}`;
-    expect(next.map(({ command }) => command.replace(flag, ''))).toEqual(
-      verbs.map((verb) => `rerail ${verb}`),
+    const typed = next.map(({ command }) =>
+      command.replace(flag, '').replace(/--call [0-9a-f]{12}/, '--call #'),
     );
+    expect(typed).toEqual(verbs.map((verb) => `rerail ${verb}`));
   });
 
   it.each([
@@ -302,6 +303,6 @@ describe('a run that waits, and whose record ends with its question', () => {
     const [waiting] = whyAnswers(asking, { topic: 'waiting', nowMs: reading.row.updatedAtMs });
     expect(waiting?.points[0]?.text).toMatch(/^It waits for somebody to say whether this happened: /);
     const steps = nextSteps(asking, { command: 'rerail', storeFlag: '', nowMs: reading.row.updatedAtMs });
-    expect(steps.map(({ command }) => command)).toContain('rerail resume in-doubt --answer happened');
+    expect(steps[0]?.command).toMatch(/^rerail settle in-doubt --call [0-9a-f]{12} --happened$/);
   });
 });

@@ -1,9 +1,13 @@
 import { printable } from '../../base/printable.ts';
-import type { PersonRequest } from '../../agent/run-outcome.ts';
+import type { CallRequest } from '../../agent/run-outcome.ts';
+import { defined } from '../../base/defined.ts';
 import type { Json } from '../../base/json.ts';
+import { exitCodes } from '../../errors/codes.ts';
 import { createFailure } from '../../errors/failure.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
+import { questionOf } from '../../runtime/question-of.ts';
 import { approvalLines } from '../approval-lines.ts';
+import { canConfirm, confirm } from '../confirm.ts';
 import type { Given } from '../command-spec.ts';
 import type { CliIo } from '../io.ts';
 import { createScreen } from '../layout.ts';
@@ -12,7 +16,9 @@ import { usageError } from '../usage-error.ts';
 import type { AgentSeam } from './agent-seam.ts';
 import { misplaced } from './check-place.ts';
 import { finishedRun, runInUse } from './find-run.ts';
+import { flagText } from './given-text.ts';
 import { goOn } from './go-on.ts';
+import { callFlag, checkCall } from './named-call.ts';
 import { callText, hasAnswer, isElsewhere, openQuestion } from './next-steps.ts';
 import { findOptionsOf } from './open-run-store.ts';
 import { previewCall } from './preview-call.ts';
@@ -21,32 +27,47 @@ import { momentText, shellWord } from './run-words.ts';
 import { takeRun } from './take-run.ts';
 import type { TakenRun } from './take-run.ts';
 
+/** What a person says about a call: whether it may run, or whether it happened. */
+export type CallVerdict = 'yes' | 'no' | 'happened' | 'did-not-happen' | 'unknown';
+
 export interface Answering {
   readonly seam: AgentSeam;
   readonly io: CliIo;
-  readonly verdict: 'yes' | 'no';
+  readonly verdict: CallVerdict;
 }
 
-type Approval = Extract<PersonRequest, { readonly type: 'approval' }>;
+const verbs = {
+  yes: 'approve',
+  no: 'reject',
+  happened: 'settle',
+  'did-not-happen': 'settle',
+  unknown: 'settle',
+} as const satisfies Record<CallVerdict, string>;
 
-/** Shows the exact call that a run asks about, answers it by its id, and goes on with the run or only writes the answer down. */
+/**
+ * Shows the exact call that a run asks about, and answers it by its hash: the one that was typed, or the one that a person at the terminal
+ * has agreed to. Then resumes the run, or only writes the answer down.
+ */
 export async function answerCall(answering: Answering, given: Given): Promise<number> {
   const { seam, io, verdict } = answering;
   const taken = await takeRun(seam, given, io);
   const { reading, settings, storeFlag } = taken;
   const request = readRequest(taken, answering, given.flags);
-  const onlyRecord = given.flags['resume'] === false || given.flags['noResume'] === true;
-  // An answer that is only written down is good for whoever goes on, wherever that is.
-  const verb = verdict === 'yes' ? 'approve' : 'reject';
-  const wrong = onlyRecord ? undefined : await misplaced(seam, taken, { verb, flags: given.flags, io });
-  if (wrong !== undefined) throw wrong;
+  const isWritten = given.flags['resume'] === false || given.flags['noResume'] === true;
+  const place = { verb: verbs[verdict], flags: given.flags, io };
+  const wrong = isWritten ? undefined : await misplaced(seam, taken, place);
+  // The program of another agent takes the answer when it resumes the run; a run of another folder is answered there.
+  if (wrong?.failure.code === 'PATH_OUTSIDE_WORKSPACE') throw wrong;
   const facts = await previewCall(answering, settings, request);
+  const isJson = given.flags['json'] === true;
+  if (given.flags['call'] !== undefined) checkCall(reading.row.runId, request, given.flags['call']);
   const lines = approvalLines(request, createScreen(io), facts);
   // What is shown is for the person; with --json the answer of the program is on stdout.
-  const isJson = given.flags['json'] === true;
   (isJson ? io.stderr : io.stdout).write(lines.map((line) => `${line}\n`).join(''));
-  const value = answerTo(request, verdict, given.flags['reason']);
-  if (onlyRecord) return record(taken, { value, verdict }, io);
+  if (given.flags['call'] === undefined && !(await isMeant(taken, { answering, request, given })))
+    return exitCodes.waiting;
+  const value = answerTo(request, verdict, given.flags);
+  if (isWritten || wrong !== undefined) return record(taken, { value, verdict }, io);
   return goOn({
     seam,
     io,
@@ -58,11 +79,42 @@ export async function answerCall(answering: Answering, given: Given): Promise<nu
   });
 }
 
+interface Unnamed {
+  readonly answering: Answering;
+  readonly request: CallRequest;
+  readonly given: Given;
+}
+
+/** Whether a person who has seen the call means it. Where nobody can be asked, what to type is said, and nothing is done. */
+async function isMeant(
+  { reading, storeFlag }: TakenRun,
+  { answering: { io, verdict }, request, given: { flags } }: Unnamed,
+): Promise<boolean> {
+  if (canConfirm(io) && flags['json'] !== true) return confirm(io, questions[verdict]);
+  const flag = verbs[verdict] === 'settle' ? ` --${verdict}` : '';
+  const rest = ['reason', 'result'].flatMap((name) => {
+    const text = flagText(flags, name);
+    return text === undefined ? [] : [` --${name} ${shellWord(text)}`];
+  });
+  const written = flags['resume'] === false || flags['noResume'] === true ? ' --no-resume' : '';
+  const typed = `${io.command} ${verbs[verdict]} ${shellWord(reading.row.runId)}${callFlag(request)}${flag}${rest.join('')}${written}${storeFlag}`;
+  io.stderr.write(`Nothing was answered: say which call you mean. Type: ${typed}\n`);
+  return false;
+}
+
+const questions = {
+  yes: 'Run exactly this, once?',
+  no: 'Say no to exactly this?',
+  happened: 'Did exactly this happen?',
+  'did-not-happen': 'Did exactly this not happen? It is made now.',
+  unknown: 'Go on without knowing whether it happened?',
+} as const satisfies Record<CallVerdict, string>;
+
 function readRequest(
   { reading, storeFlag }: TakenRun,
   { io, verdict }: Answering,
   flags: Given['flags'],
-): Approval {
+): CallRequest {
   const { row } = reading;
   const { runId } = row;
   if (row.owner !== undefined) throw runInUse(row, findOptionsOf(io, flags));
@@ -70,7 +122,7 @@ function readRequest(
   if (top !== runId)
     throw usageError({
       message: `The run "${runId}" stands below "${top}", which asks for it and goes on with it`,
-      hint: `Type: ${io.command} ${verdict === 'yes' ? 'approve' : 'reject'} ${shellWord(top)}${storeFlag}`,
+      hint: `Type: ${io.command} ${verbs[verdict]} ${shellWord(top)}${storeFlag}`,
     });
   const request = openQuestion(reading);
   if (request === undefined || request.type === 'mend') {
@@ -92,18 +144,39 @@ function readRequest(
       message: `The run "${runId}" asks for words, not for a yes or no: ${printable(request.question)}`,
       hint: `Answer it: ${io.command} resume ${runId} --answer "…"${storeFlag}`,
     });
-  if (request.type === 'in-doubt')
-    throw usageError({
-      message: `The run "${runId}" asks whether a call of "${request.tool}" happened, not whether it may`,
-      hint: `Look outside, then type: ${io.command} resume ${runId} --answer happened${storeFlag} (or did-not-happen)`,
-    });
-  if (verdict === 'yes' && io.now() > request.expiresAt)
+  checkKind(request, {
+    verdict,
+    runId,
+    typed: (verb, flag) => `${io.command} ${verb} ${runId}${callFlag(request)}${flag}${storeFlag}`,
+  });
+  if (request.type === 'approval' && verdict === 'yes' && io.now() > request.expiresAt)
     throw refuse(
       runId,
       `its question stood until ${momentText(request.expiresAt)}, and a yes after that is a no`,
-      `Go on without the call: ${io.command} reject ${runId}${storeFlag}`,
+      `Go on without the call: ${io.command} reject ${runId}${callFlag(request)}${storeFlag}`,
     );
   return request;
+}
+
+interface Kind {
+  readonly verdict: CallVerdict;
+  readonly runId: string;
+  readonly typed: (verb: string, flag: string) => string;
+}
+
+/** Whether it may run and whether it happened are two questions. */
+function checkKind(request: CallRequest, { verdict, runId, typed }: Kind): void {
+  const isAboutPast = verbs[verdict] === 'settle';
+  if (request.type === 'in-doubt' && !isAboutPast)
+    throw usageError({
+      message: `The run "${runId}" asks whether a call of "${request.tool}" happened, not whether it may`,
+      hint: `Look outside, then type: ${typed('settle', ' --happened')} (or --did-not-happen)`,
+    });
+  if (request.type === 'approval' && isAboutPast)
+    throw usageError({
+      message: `The run "${runId}" asks whether a call of "${request.tool}" may run, not whether it happened`,
+      hint: `Type: ${typed('approve', '')} (or reject)`,
+    });
 }
 
 function refuse(runId: string, why: string, hint: string): RerailError {
@@ -113,16 +186,30 @@ function refuse(runId: string, why: string, hint: string): RerailError {
   );
 }
 
-/** Bound to this very call: whatever else is asked meanwhile, this is no answer to it. */
-function answerTo({ id, hash }: Approval, verdict: Answering['verdict'], reason: unknown): Json {
-  const answer = { approved: verdict === 'yes', id, hash };
-  return typeof reason === 'string' && reason.trim() !== '' ? { ...answer, reason } : answer;
+/** Bound to this very call as it was shown: whatever else is asked meanwhile, this is no answer to it. */
+function answerTo({ id, hash, tool, input }: CallRequest, verdict: CallVerdict, flags: Given['flags']): Json {
+  const bound = { id, hash, tool, input };
+  if (verbs[verdict] === 'settle') {
+    const result = flagText(flags, 'result');
+    return { ...bound, type: verdict, ...(result === undefined ? {} : { result: jsonOrText(result) }) };
+  }
+  const answer = { ...bound, approved: verdict === 'yes' };
+  const reason = flagText(flags, 'reason');
+  return reason === undefined || reason.trim() === '' ? answer : { ...answer, reason };
+}
+
+function jsonOrText(text: string): Json {
+  try {
+    return JSON.parse(text) as Json; // What JSON.parse gives is JSON.
+  } catch {
+    return text; // A word, as many results are.
+  }
 }
 
 /** As a worker expects it: see `ResumePayload`. */
 async function record(
   { reading, settings, storeFlag }: TakenRun,
-  { value, verdict }: { readonly value: Json; readonly verdict: Answering['verdict'] },
+  { value, verdict }: { readonly value: Json; readonly verdict: CallVerdict },
   io: CliIo,
 ): Promise<number> {
   const { row } = reading;
@@ -134,7 +221,9 @@ async function record(
     });
   const store = openExisting(settings.storeFile);
   try {
-    const payload = { answer: { given: true, value }, wallMs: io.now() };
+    const { about, provenance } = await questionOf(store, row);
+    const bound = defined({ about, provenance });
+    const payload = { answer: { given: true, value }, wallMs: io.now(), ...bound } as unknown as Json; // Plain data.
     const kept = await store.runs.signal(runId, { id: `resume:${row.headSeq}`, name: 'resume', payload });
     if (kept === 'duplicate')
       throw refuse(

@@ -193,11 +193,12 @@ function rememberShown({ workspace }: OpenedAgent, word: GivenWord | undefined):
 /** The answer with the name of its question, so that it is never taken for the answer to another one. */
 function bound({ request, value }: GivenWord): Json {
   if (request.type === 'mend' || request.type === 'question') return value;
-  const { id, hash } = request;
-  if (isRecord(value)) return { ...value, id, hash };
-  if (typeof value === 'boolean') return { approved: value, id, hash };
+  const { id, hash, tool, input } = request;
+  const about = { id, hash, tool, input };
+  if (isRecord(value)) return { ...value, ...about };
+  if (typeof value === 'boolean') return { approved: value, ...about };
   if (typeof value !== 'string') return value;
-  return request.type === 'in-doubt' ? { type: value, id, hash } : { decision: value, id, hash };
+  return request.type === 'in-doubt' ? { type: value, ...about } : { decision: value, ...about };
 }
 
 async function askNow(

@@ -147,7 +147,11 @@ function recordWords(item: Word): readonly Words[] {
         { text: `Everything before is a copy of run ${printable(item.from)}, up to its event ${item.seq}.` },
       ];
     case 'imported':
-      return [{ text: `Everything before came out of a bundle of run ${printable(item.from)}.` }];
+      return [
+        {
+          text: `Everything before came out of a bundle of run ${printable(item.from)}${item.how === undefined ? '' : `: ${printable(item.how)}`}. No approval before it counts.`,
+        },
+      ];
     case 'cancelled':
       return [{ text: `Somebody asked for its end: ${printable(item.reason)}` }];
     case 'ended': {

@@ -2,6 +2,7 @@ import { stepText } from '../../agent/next-steps.ts';
 import type { PersonRequest } from '../../agent/run-outcome.ts';
 import { printable } from '../../base/printable.ts';
 import { topRun, topRunId } from './read-nodes.ts';
+import { callFlag } from './named-call.ts';
 import { latest } from './run-reading.ts';
 import type { RunReading } from './run-reading.ts';
 import { momentText, shellWord } from './run-words.ts';
@@ -112,6 +113,7 @@ const answersOf: Readonly<Record<string, ((rest: string) => string | undefined) 
   },
   approve: () => 'true',
   reject: () => 'false',
+  settle: (rest) => JSON.stringify(/ --(happened|did-not-happen|unknown)$/.exec(rest)?.[1] ?? 'unknown'),
 };
 
 /** Begun by the command line itself: see `agentNameOf`. */
@@ -156,7 +158,7 @@ function waitingSteps(reading: RunReading, say: Say, nowMs: number): readonly Ne
   const request = openQuestion(reading) ?? waiting?.request;
   if (request !== undefined && request.type !== 'mend') {
     if (request.type === 'approval' && request.expiresAt < nowMs)
-      return [say('its time is over, which is a no: go on without the call', 'reject')];
+      return [say('its time is over, which is a no: go on without the call', 'reject', callFlag(request))];
     return questionSteps(request, say);
   }
   const from = waiting?.resumeAt;
@@ -169,14 +171,14 @@ function questionSteps(request: PersonRequest, say: Say): readonly NextStep[] {
   if (request.type === 'question') return [say('answer it, and go on', 'resume', ' --answer "…"')];
   if (request.type !== 'in-doubt') {
     return [
-      say('let it be done, and go on', 'approve'),
-      say('forbid it, and go on', 'reject', ' --reason "…"'),
+      say('let it be done, and go on', 'approve', callFlag(request)),
+      say('forbid it, and go on', 'reject', `${callFlag(request)} --reason "…"`),
     ];
   }
   return [
-    say('look outside whether it happened. If it did', 'resume', ' --answer happened'),
-    say('if it did not, it is done now', 'resume', ' --answer did-not-happen'),
-    say('if nobody can tell, the model is told so', 'resume', ' --answer unknown'),
+    say('look outside whether it happened. If it did', 'settle', `${callFlag(request)} --happened`),
+    say('if it did not, it is done now', 'settle', `${callFlag(request)} --did-not-happen`),
+    say('if nobody can tell, the model is told so', 'settle', `${callFlag(request)} --unknown`),
   ];
 }
 

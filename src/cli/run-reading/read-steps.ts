@@ -1,4 +1,5 @@
 import type { RunEvent } from '../../agent/run-event.ts';
+import { provenanceText, readProvenance } from '../../agent/provenance.ts';
 import { defined } from '../../base/defined.ts';
 import { clean } from '../../errors/failure.ts';
 import type { StoredEvent } from '../../model/store.ts';
@@ -135,7 +136,13 @@ function addWord(
     case 'forked':
       return addItem(reader, { type, from: say('from'), seq: count('seq') });
     case 'imported':
-      return addItem(reader, { type, from: clean(String(at(body, ['run', 'runId'])), maxSentence) });
+    case 'moved': {
+      const provenance = readProvenance(at(body, ['provenance']));
+      const how = provenance === undefined ? {} : { how: clean(provenanceText(provenance), maxSentence) };
+      const named = at(body, ['run', 'runId']);
+      const from = typeof named === 'string' ? clean(named, maxSentence) : 'this one';
+      return addItem(reader, { type: 'imported', from, ...how });
+    }
     default:
       return addItem(reader, { type: 'note', text: clean(text, maxSentence) });
   }

@@ -1,9 +1,21 @@
-import type { ArgumentSpec } from '../command-spec.ts';
+import type { ArgumentSpec, OptionSpec } from '../command-spec.ts';
 
 /** What several commands about runs have in common. Data only: it is loaded with every help. */
 export const runArgument: ArgumentSpec = {
   usage: '<run>',
   text: 'The id of the run, or the first letters of it',
+};
+
+/** Which call an answer is for. */
+export const callOption: OptionSpec = {
+  flags: '--call <hash>',
+  text: 'The call that you mean: its hash as why and show print it, or the first 8 or more characters of it',
+};
+
+/** To write an answer down without resuming the run. */
+export const recordOption: OptionSpec = {
+  flags: '--no-resume',
+  text: 'Only write the answer down; the next process that resumes the run takes it',
 };
 
 /** Exit codes of every command that names a run. */

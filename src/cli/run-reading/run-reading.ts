@@ -130,7 +130,8 @@ export type ItemBody =
   | { readonly type: 'parked'; readonly crashes: number }
   | { readonly type: 'changed'; readonly differences: readonly string[] }
   | { readonly type: 'forked'; readonly from: string; readonly seq: number }
-  | { readonly type: 'imported'; readonly from: string }
+  /** `how`: from what file or store, when, and by whom, as far as it is known. */
+  | { readonly type: 'imported'; readonly from: string; readonly how?: string }
   | { readonly type: 'cancelled'; readonly reason: string }
   | { readonly type: 'ended'; readonly status: string; readonly failure?: Failure }
   /** Anything else, in a sentence. */
