@@ -23,10 +23,7 @@ export interface Store {
   readonly open: () => Promise<void>;
   /** Looks at everything that is kept, event by event. */
   readonly check: (options?: { readonly signal?: AbortSignal }) => Promise<StoreCheck>;
-  /**
-   * Opens what can still be proven of a damaged store. Reads only, also where `open` rejects. Absent where a store cannot be damaged, or
-   * cannot be read so.
-   */
+  /** Opens what can still be proven of a damaged store, also where `open` rejects. Reads only. */
   readonly proven?: () => Promise<ProvenRecords>;
   /** Waits for what is being written, then closes. Leases stay until they end by themselves, or are released. */
   readonly close: () => Promise<void>;

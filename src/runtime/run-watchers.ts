@@ -25,7 +25,7 @@ export function watchRun(
 }
 
 /** A listener of the caller's. What it throws is told as a failed hook, at most once, and then it hears no more. */
-export function createListener(live: LiveRun, listener: (event: RunEvent) => void | Promise<void>): Watcher {
+function createListener(live: LiveRun, listener: (event: RunEvent) => void | Promise<void>): Watcher {
   let isBroken = false;
   const fail = (error: unknown): void => {
     if (isBroken) return;

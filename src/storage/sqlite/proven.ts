@@ -101,9 +101,12 @@ function orNothing<T>(work: () => T): T | undefined {
 function rowsOf({ connection }: Reading, sql: string, values: readonly SqlValue[] = []): readonly SqlRow[] {
   const rows: SqlRow[] = [];
   if (connection === undefined) return rows;
-  orNothing(() => {
+  try {
     for (const row of statement(connection, sql).iterate(...values)) rows.push(row as SqlRow);
-  });
+  } catch {
+    // What came before stands. The statement is in the middle of its rows, and is of no use to the next one.
+    connection.statements.delete(sql);
+  }
   return rows;
 }
 
