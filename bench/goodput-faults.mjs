@@ -57,9 +57,6 @@ const faults = [
   { name: 'giant-event', megabytes: 8 },
 ];
 
-/** With --refusals the provider also refuses a conversation as too long now and then: what was done before must not be done again. */
-const refusals = process.argv.includes('--refusals') ? /** @type {const} */ (['context-length']) : [];
-
 /** Odd, but good: whoever stumbles over one of these loses a good answer. @type {readonly FaultEntry[]} */
 const oddities = [
   'crlf',
@@ -97,7 +94,7 @@ export function createFaults({ rate, seed }) {
       if (rate === 0) return null;
       const random = seededRandom(seed * 1_000_000_000 + task * 10_000 + count);
       const draw = random();
-      if (draw < rate) return pick([...faults, ...refusals], random);
+      if (draw < rate) return pick(faults, random);
       return draw < rate + (1 - rate) * shareOfOddities ? pick(oddities, random) : null;
     },
   };

@@ -72,7 +72,7 @@ describe('a broken world', () => {
 
   it.concurrent('ends quietly when nobody reads on', async () => {
     const { exitCode, err } = await run(['tour'], { isReaderGone: true });
-    expect({ exitCode, err }).toEqual({ exitCode: 0, err: '' });
+    expect({ exitCode, err }).toEqual({ exitCode: 141, err: '' });
   });
 
   it.concurrent('ends in time with an endless input', async () => {

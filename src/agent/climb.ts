@@ -94,7 +94,7 @@ function historyOf(state: RunState, { calling, answer, failure, made }: Fall): P
     canCompact: made?.compaction !== undefined,
     isChainRefused: refused !== undefined && !isOverflow(failure),
     maxCompactions: refused === undefined ? 1 : maxShortenings,
-    isUnbelievable: isUnbelievable(failure, { refused, turn: calling.turn, repeats }),
+    isUnbelievable: isUnbelievable(failure, { refused, repeats }),
     resumeAtMs: calling.progress.resumeAtMs,
   };
 }

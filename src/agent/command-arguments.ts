@@ -137,7 +137,8 @@ const table: ReadonlyMap<string, Harmless> = new Map<string, Harmless>([
     },
   ],
   ['sort', { long: 'numeric-sort reverse unique key ignore-case', short: 'nrukft', ...reading }],
-  ['uniq', { short: 'cdui', ...reading }],
+  // Its second argument is a file that it writes.
+  ['uniq', { short: 'cdui' }],
   ['echo', { short: 'neE', ...reading }],
   ['pwd', {}],
   ['which', reading],
@@ -168,7 +169,9 @@ const table: ReadonlyMap<string, Harmless> = new Map<string, Harmless>([
     {
       long: 'list create extract file gzip verbose exclude',
       short: 'tcxfzvjJ',
-      words: /^(?!-)(?![^/]*:)(?![A-Za-z]*[IFPT][A-Za-z]*$)/,
+      words: /^(?!-)(?![^/]*:)/,
+      // A first word without a dash is a bundle of options: `tar xCf / a.tar`.
+      script: /^(?:[tcxfzvjJ]+|[\w-]+(?:\.[\w-]+)+|\.\/.*)$/,
     },
   ],
   ['npm test', npmOptions],

@@ -9,7 +9,7 @@ export function mentionOf(
   wanted: readonly string[],
   { text, plain }: { readonly text: string; readonly plain: readonly string[] | undefined },
 ): Mention {
-  const words = looseWords(text);
+  const words = looseWords(text).flatMap((word) => splitGit(word));
   const starts = words.flatMap((word, index) => (isProgram(word, wanted[0] ?? '') ? [index] : []));
   if (starts.length === 0) return 'no';
   const found = starts.map((start) => followOf(words.slice(start + 1), wanted.slice(1)));
@@ -43,6 +43,12 @@ function looseWords(text: string): readonly string[] {
 }
 
 const maxCharacters = 100_000;
+
+/** `/usr/lib/git-core/git-push` is a program of its own, and a push all the same. */
+function splitGit(word: string): readonly string[] {
+  const name = baseName(word);
+  return name.startsWith('git-') ? ['git', name.slice('git-'.length)] : [word];
+}
 
 function isProgram(word: string, wanted: string): boolean {
   return baseName(word) === baseName(wanted);

@@ -18,22 +18,14 @@ export function isOverflow({ code }: Failure): boolean {
   return code === 'CONTEXT_LENGTH_EXCEEDED' || code === 'REQUEST_TOO_LARGE';
 }
 
-/**
- * Whether a refusal cannot be about the length: the provider has answered in this run, and by the limit that it states itself the
- * conversation is far from it. Then it is worth asking again.
- */
+/** Whether a refusal cannot be about the length: the conversation is far from the limit that the provider states. Then it is worth asking again. */
 export function isUnbelievable(
   failure: Failure,
-  {
-    refused,
-    turn,
-    repeats,
-  }: { readonly refused?: RefusedSize | undefined; readonly turn: number; readonly repeats: number },
+  { refused, repeats }: { readonly refused?: RefusedSize | undefined; readonly repeats: number },
 ): boolean {
   const { maxTokens } = failure.context;
   if (!isOverflow(failure)) return false;
-  if (refused === undefined || typeof maxTokens !== 'number' || turn <= 1 || repeats >= maxRepeats)
-    return false;
+  if (refused === undefined || typeof maxTokens !== 'number' || repeats >= maxRepeats) return false;
   return refused.tokens < maxTokens * surelyFits;
 }
 

@@ -22,6 +22,8 @@ export function admitCall(
 ): ToolEnd | AskFirstEnd | undefined {
   const tool = parts.registry.get(call.name);
   if (tool === undefined) return refusedEnd(refuseUnknown(call, parts.registry, call.name));
+  // The rules of a flow or a plan are about the tools of its agents, whose runs judge them; its own calls are nodes.
+  if (live.state?.config.isConducted === true) return undefined;
   const input = live.inputs?.get(index) ?? call.input;
   const { permission, why } = judgeCall(tool, input, parts.rules);
   if (permission === 'deny') return refusedEnd(refuseDenied(call, why));

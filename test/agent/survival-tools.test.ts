@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { tool } from '../../src/index.ts';
 import type { Tool } from '../../src/index.ts';
 import { chaosProtocols } from '../../src/chaos/index.ts';
-import type { ChaosTurn } from '../../src/chaos/index.ts';
+import type { ChaosProtocol, ChaosTurn } from '../../src/chaos/index.ts';
 import { endsOf, expectedEnds } from './survival-stage.ts';
 import type { Reached, Row } from './survival-stage.ts';
 
@@ -56,6 +56,12 @@ function badArguments(kind: string, recovery: string): Row {
   };
 }
 
+/** A person would be shown one of two values, and the tool be given the other. Gemini's arguments come as JSON, not as a text of JSON. */
+function duplicateKey(protocol: ChaosProtocol): Row {
+  const recovery = protocol === 'gemini' ? 'TOOL_CALL_INVALID by retry' : 'VALIDATION_ERROR by tell-model';
+  return { ...badArguments('duplicate', recovery), id: 'M05 the same key twice: the call is refused' };
+}
+
 const rows: readonly Row[] = [
   {
     id: 'nothing: a call and an answer',
@@ -74,14 +80,6 @@ const rows: readonly Row[] = [
     tools: (reached) => [search(reached)],
     delivered: { 'truncated-tool-arguments': 1 },
     expected: { ...finished, requests: 3, recoveries: ['TOOL_CALL_INVALID by retry'], reached: whales },
-  },
-  {
-    id: 'M05 the same key twice: the last one counts, as in all JSON',
-    script: [calling('whales'), done],
-    faults: { script: [{ name: 'bad-tool-arguments', kind: 'duplicate' }] },
-    tools: (reached) => [search(reached, { effect: 'once' })],
-    delivered: { 'bad-tool-arguments': 1 },
-    expected: { ...finished, requests: 3, recoveries: [], reached: ['search {"query":"second"}', ...whales] },
   },
   {
     id: 'P31 a conversation that is too long: shortened, and the run goes on',
@@ -238,7 +236,7 @@ const rows: readonly Row[] = [
 ];
 
 describe.each(chaosProtocols)('a run with tools over %s survives', (protocol) => {
-  it.each(rows.map((row) => [row.id, row] as const))('%s', async (_id, row) => {
+  it.each([...rows, duplicateKey(protocol)].map((row) => [row.id, row] as const))('%s', async (_id, row) => {
     expect(await endsOf(row, protocol)).toEqual(expectedEnds(row));
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
