@@ -1,5 +1,6 @@
 import { callHash } from '../agent/call-hash.ts';
 import { callWarning } from '../agent/call-warning.ts';
+import type { PermissionRules } from '../agent/permission.ts';
 import { isForeign } from '../agent/provenance.ts';
 import { foreignWhy } from '../agent/renew-question.ts';
 import type { ReadyCall } from '../agent/state.ts';
@@ -25,7 +26,7 @@ export function admitCall(
   // The rules of a flow or a plan are about the tools of its agents, whose runs judge them; its own calls are nodes.
   if (live.state?.config.isConducted === true) return undefined;
   const input = live.inputs?.get(index) ?? call.input;
-  const { permission, why } = judgeCall(tool, input, parts.rules);
+  const { permission, why } = judgeCall(tool, input, rulesFor(parts, call));
   if (permission === 'deny') return refusedEnd(refuseDenied(call, why));
   const reason = whyAsked(parts, live, { call, tool, permission, why });
   if (reason === undefined) return undefined;
@@ -39,6 +40,13 @@ export function admitCall(
     call: renew(live, { call, tool, why: reason }),
   };
 }
+
+/** The rules of a flow are for the tools of its nodes: see `conduct-effect.ts`. */
+function rulesFor({ rules, conductor, nodes }: AgentParts, { name }: ReadyCall): PermissionRules {
+  return conductor !== undefined && nodes?.has(name) === true ? noRules : rules;
+}
+
+const noRules: PermissionRules = [];
 
 interface Judged {
   readonly call: ReadyCall;

@@ -193,7 +193,7 @@ function nodeCalls(parts: AgentParts, live: LiveRun, { result, calls }: NodeCall
   }
   const answer = readAnswer(withoutRules(parts), live, result);
   const prepared = answer instanceof Promise ? undefined : answer.prepared?.[0];
-  if (only !== undefined && prepared?.type === 'ready')
+  if (only !== undefined && prepared?.type === 'ready' && prepared.provenance === undefined)
     before.set(only.name, { input: only.input, ready: prepared });
   return answer;
 }
