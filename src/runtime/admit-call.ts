@@ -23,8 +23,6 @@ export function admitCall(
 ): ToolEnd | AskFirstEnd | undefined {
   const tool = parts.registry.get(call.name);
   if (tool === undefined) return refusedEnd(refuseUnknown(call, parts.registry, call.name));
-  // The rules of a flow or a plan are about the tools of its agents, whose runs judge them; its own calls are nodes.
-  if (live.state?.config.isConducted === true) return undefined;
   const input = live.inputs?.get(index) ?? call.input;
   const { permission, why } = judgeCall(tool, input, rulesFor(parts, call));
   if (permission === 'deny') return refusedEnd(refuseDenied(call, why));
@@ -41,7 +39,10 @@ export function admitCall(
   };
 }
 
-/** The rules of a flow are for the tools of its nodes: see `conduct-effect.ts`. */
+/**
+ * The rules of a flow are for the tools of its nodes; a step of a plan is a call itself. By what the agent is, and not by the state, which
+ * may come from elsewhere. See `conduct-effect.ts`.
+ */
 function rulesFor({ rules, conductor, nodes }: AgentParts, { name }: ReadyCall): PermissionRules {
   return conductor !== undefined && nodes?.has(name) === true ? noRules : rules;
 }
