@@ -109,14 +109,16 @@ function hostCheck(
   const isList = Array.isArray(names) && names.length <= maxAllowedHosts;
   if (
     !isList ||
-    !names.every((name) => typeof name === 'string' && /^[^\s/:]+$|^\[?[\da-f]*(?::[\da-f.]*){2,}\]?$/i.test(name))
+    !names.every(
+      (name) => typeof name === 'string' && /^[^\s/:]+$|^\[?[\da-f]*(?::[\da-f.]*){2,}\]?$/i.test(name),
+    )
   ) {
     throw chaosConfigError(
       `The option allowedHosts of the chaos server must be a list of at most ${maxAllowedHosts} names without a port`,
       "Write allowedHosts: ['host.docker.internal']",
     );
   }
-  const known = new Set([own, ...names].map((name) => nameIn(String(name))));
+  const known = new Set([own, ...(allowedHosts ?? [])].map(nameIn));
   const isOpen = allowRemote && allowedHosts === undefined;
   return (host) => isOpen || known.has(nameIn(host)) || isLoopback(nameIn(host));
 }

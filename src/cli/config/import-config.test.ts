@@ -65,6 +65,23 @@ describe('a configuration in TypeScript that is wrong', () => {
       text: "import '#hidden';\nexport default {};",
       says: /"#hidden" was not looked at when this file was read/,
     },
+    ...[
+      "require('./hidden.cjs')",
+      "require('./hidden')",
+      "require('./hidden.json')",
+      "require(new URL('hidden.cjs', import.meta.url).pathname)",
+      "createRequire('/elsewhere/x.js')(new URL('hidden.cjs', import.meta.url).pathname)",
+      "process.getBuiltinModule('node:module').createRequire(import.meta.url)('./hidden.cjs')",
+    ].map((call) => ({
+      fault: `loads by ${call}`,
+      text: `import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);\nexport default ${call};`,
+      says: /hidden[.\w]*" was not looked at when this file was read: .*instead of requiring it/,
+    })),
+    {
+      fault: 'imports a text that imports something',
+      text: "await import('data:text/javascript,export default 1');\nexport default {};",
+      says: /was not looked at when this file was read/,
+    },
     {
       fault: 'imports by the name of the package that it lies in',
       text: "import 'shop/hidden';\nexport default {};",
@@ -90,6 +107,8 @@ describe('a configuration in TypeScript that is wrong', () => {
   it.each(rows)('says so where it $fault', async ({ text, says }) => {
     const world = createConfigWorld();
     world.write('hidden.mjs', 'export const a = 1;');
+    for (const name of ['hidden.cjs', 'hidden.js']) world.write(name, 'module.exports = {};');
+    world.write('hidden.json', '{}');
     const manifest = { imports: { '#hidden': './hidden.mjs' }, exports: { './hidden': './hidden.mjs' } };
     world.write('package.json', JSON.stringify({ name: 'shop', ...manifest }));
     world.write('rerail.config.ts', text);

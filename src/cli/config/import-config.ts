@@ -4,6 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import { systemClock } from '../../base/system.ts';
 import { readProperty, readText } from '../../errors/classify/safe-read.ts';
 import { showValue } from '../../model/show-value.ts';
+import { guardRequire } from './guard-require.ts';
 import { hookFiles } from './import-hooks.ts';
 import type { HookedFiles } from './import-hooks.ts';
 import { ownModules } from './own-modules.ts';
@@ -40,6 +41,7 @@ export async function importConfig(
   const packages = await ownModules(Object.values(prepared.sources).map(({ source }) => source));
   // Node keeps what it has imported: each time needs an address of its own, in every copy of this package.
   const mark = `?rerail-config=${randomUUID()}`;
+  guardRequire(path.dirname(entry.path));
   hookFiles({ mark, files: prepared.sources, packages });
   const ended = await withinTime(importNatively(urlOf(entry.path) + mark), clock);
   if (ended.type === 'imported') return readDefault(ended.value, entry);

@@ -54,7 +54,7 @@ function createHooks({ mark, files, packages }: HookedFiles): Hooks {
       const markOwn = (resolved: Resolved): Resolved => {
         if (Object.hasOwn(files, resolved.url)) return { ...resolved, url: resolved.url + mark };
         // Whatever it was called: "#tools" and the package's own name lead to files of the workspace as well.
-        const isInstalled = !resolved.url.startsWith('file:') || resolved.url.includes('/node_modules/');
+        const isInstalled = /^(?:node:|file:.*\/node_modules\/)/.test(resolved.url);
         if (isInstalled && !/^(?:\.{0,2}\/|file:)/.test(specifier)) return resolved;
         throw new Error(
           `"${specifier}" was not looked at when this file was read: import it by a plain text such as "./tools.ts"`,
