@@ -2,10 +2,13 @@ import module, { isBuiltin } from 'node:module';
 import path from 'node:path';
 import { isInside } from './real-paths.ts';
 
+const loadName = '_load';
+const resolveName = '_resolveFilename';
+
 /** As much of Node's loader as is needed. Both functions are what every `require` goes through, however it was made. */
 interface Loader {
-  _load: (request: string, parent: unknown, ...rest: readonly unknown[]) => unknown;
-  _resolveFilename: (request: string, parent: unknown, ...rest: readonly unknown[]) => string;
+  [loadName]: (request: string, parent: unknown, ...rest: readonly unknown[]) => unknown;
+  [resolveName]: (request: string, parent: unknown, ...rest: readonly unknown[]) => string;
 }
 
 /** Folders of configurations that were loaded here. */
@@ -21,8 +24,8 @@ export function guardRequire(folder: string): void {
 }
 
 function wrap(loader: Loader): void {
-  const load = loader._load.bind(loader);
-  loader._load = (request, parent, ...rest) => {
+  const load = loader[loadName].bind(loader);
+  loader[loadName] = (request, parent, ...rest) => {
     if (!isBuiltin(request)) refuseLocal(loader, request, parent);
     return load(request, parent, ...rest);
   };
@@ -39,7 +42,7 @@ function refuseLocal(loader: Loader, request: string, parent: unknown): void {
 
 function resolve(loader: Loader, request: string, parent: unknown): string | undefined {
   try {
-    return loader._resolveFilename(request, parent);
+    return loader[resolveName](request, parent);
   } catch {
     return undefined; // Node says what is wrong with it.
   }

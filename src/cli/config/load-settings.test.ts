@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { redact } from '../../base/redact.ts';
 import { createConfigWorld } from '../../../test/cli/config-world.ts';
 
 const userFile = (home: string, name = 'config.json'): string => path.join(home, '.config', 'rerail', name);
@@ -408,6 +409,15 @@ describe('where a value comes from', () => {
     const world = createConfigWorld();
     const own = path.dirname(world.write(userFile(world.home), '{}'));
     expect((await world.load({ workspace: own })).protect).toEqual(['*']);
+  });
+
+  it('makes keys of providers that were not chosen secrets too, and those of other services', async () => {
+    const keys = { GROQ_API_KEY: 'PlainUnformattedKey77', COHERE_API_KEY: 'OtherServiceKey1234' };
+    const world = createConfigWorld({ env: { ...keys, RERAIL_MODEL: 'simulated:embedded' } });
+    world.write('.env', 'MISTRAL_API_KEY=FromTheFileKey5678\n');
+    await world.trust();
+    await world.load();
+    expect(redact('PlainUnformattedKey77 OtherServiceKey1234 FromTheFileKey5678')).not.toMatch(/Key/);
   });
 
   it('names a variable that nothing reads', async () => {
