@@ -14,6 +14,7 @@ import type {
   ToolEffect,
   Verified,
 } from './tool.ts';
+import { toWireSchema } from './tool-schema.ts';
 
 /** Where the code of a tool lies that runs in a thread of its own. */
 export interface ToolModule {
@@ -85,9 +86,11 @@ export function warningsOf(tool: Tool): readonly string[] {
   return warnings.get(tool) ?? [];
 }
 
-/** Providers take nothing else for the arguments of a tool. */
+/** Providers take nothing else for the arguments of a tool. A choice among objects is sent as one object that fits them all. */
 function checkRoot(json: JsonSchema, { name, input }: ToolDefinitionInput<Schema>): void {
   if (json['type'] === 'object') return;
+  const isChoice = ['anyOf', 'oneOf', 'allOf', '$ref'].some((word) => json[word] !== undefined);
+  if (isChoice && toWireSchema(json, 'openai').type === 'schema') return;
   const wrap = isStandardSchema(input)
     ? 'wrap it in an object, such as z.object({ value: … })'
     : "write { type: 'object', properties: { … } }";

@@ -1,3 +1,4 @@
+import type { RequestNote } from '../model/request-note.ts';
 import type { ModelRequest } from '../model/request.ts';
 import type { StreamPart } from '../model/stream-part.ts';
 
@@ -27,6 +28,8 @@ export interface WireRequest {
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
+  /** What of the request the provider cannot be told. */
+  readonly notes?: readonly RequestNote[];
 }
 
 /** Reads one event after the other. Keeps no more than one response needs. */

@@ -106,7 +106,8 @@ async function perform(
   { course, stop }: Performance,
 ): Promise<void> {
   const { protocol, wire, endpoint, transport, authorize, maxBodyBytes } = attempt.target;
-  const { path, body, headers } = protocol.request(request, wire);
+  const { path, body, headers, notes = [] } = protocol.request(request, wire);
+  attempt.notes.push(...notes);
   const written = writeJson(body);
   if (written.type === 'unwritable') return attempt.end(unwritableFailure(attempt.facts(), written.error));
   const credentials = authorize === undefined ? undefined : await authorizeWith(authorize, { attempt, stop });

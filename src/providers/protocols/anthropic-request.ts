@@ -8,6 +8,8 @@ import { anthropicReasoning } from './anthropic-reasoning.ts';
 import { toConversation } from './conversation.ts';
 import type { Turn } from './conversation.ts';
 import { withProviderOptions } from './provider-options.ts';
+import { toWireTools } from './wire-tools.ts';
+import type { WireTools } from './wire-tools.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -20,18 +22,19 @@ export function toAnthropicRequest(request: ModelRequest, target: WireTarget): W
   const { maxTokens, thinking, effort } = anthropicReasoning(request, target.dialect);
   const format = request.output && { type: 'json_schema', schema: request.output.schema };
   const output = defined({ effort, format });
+  const offered = toWireTools(request, 'anthropic');
   const prompt = {
     // Before the messages: marks are handed out in the order of the prompt.
     system: systemContent(system, context),
     messages: wireMessages(turns, request.continueFrom, context),
-    tools: request.tools?.length ? request.tools.map(wireTool) : undefined,
+    tools: offered.tools.length > 0 ? offered.tools.map(wireTool) : undefined,
   };
   const isCached = target.dialect['promptCache'] === true && isAskedAgain(request);
   const body = defined({
     model: target.model,
     max_tokens: maxTokens,
     ...(isCached ? markPrefix(prompt) : prompt),
-    tool_choice: toolChoice(request),
+    tool_choice: toolChoice({ ...request, ...offered }),
     temperature: request.temperature,
     top_p: request.topP,
     top_k: request.topK,
@@ -43,6 +46,7 @@ export function toAnthropicRequest(request: ModelRequest, target: WireTarget): W
   return {
     path: '/messages',
     headers: { 'anthropic-version': version },
+    ...offered.noted,
     body: withProviderOptions(body, request.providerOptions?.[target.provider], ['output_config']),
   };
 }
@@ -74,8 +78,12 @@ function wireTool({ name, description, parameters, strict }: ToolDefinition): Fi
   return defined({ name, description, input_schema: parameters, strict: strict === true ? true : undefined });
 }
 
-function toolChoice({ toolChoice: choice, parallelToolCalls, tools }: ModelRequest): Fields | undefined {
-  const hasTools = tools !== undefined && tools.length > 0;
+function toolChoice({
+  toolChoice: choice,
+  parallelToolCalls,
+  tools,
+}: Pick<WireTools, 'tools' | 'toolChoice'> & Pick<ModelRequest, 'parallelToolCalls'>): Fields | undefined {
+  const hasTools = tools.length > 0;
   const isSerial = parallelToolCalls === false && hasTools;
   if (choice === undefined && !isSerial) return undefined;
   // Without tools these ask for what happens anyway, and Anthropic refuses a choice without tools.

@@ -6,6 +6,7 @@ import { content, textParts, turnContents } from './gemini-content.ts';
 import { geminiDialect } from './gemini-dialect.ts';
 import type { GeminiDialect } from './gemini-dialect.ts';
 import { withProviderOptions } from './provider-options.ts';
+import { toWireTools } from './wire-tools.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -15,21 +16,24 @@ export function toGeminiRequest(request: ModelRequest, target: WireTarget): Wire
   const { system, turns } = toConversation(request.messages);
   const systemParts = system.flatMap(({ text }) => textParts(text));
   const generationConfig = generationConfigOf(request, dialect);
+  const offered = toWireTools(request, 'gemini');
   const body = defined({
     systemInstruction: systemParts.length === 0 ? undefined : { parts: systemParts },
     contents: [
       ...turns.flatMap((turn) => turnContents(turn, dialect)),
       ...content('model', textParts(request.continueFrom ?? '')),
     ],
-    tools: request.tools?.length
-      ? [{ functionDeclarations: request.tools.map(functionDeclaration) }]
-      : undefined,
-    toolConfig: request.toolChoice && { functionCallingConfig: callingConfig(request.toolChoice) },
+    tools:
+      offered.tools.length > 0
+        ? [{ functionDeclarations: offered.tools.map(functionDeclaration) }]
+        : undefined,
+    toolConfig: offered.toolChoice && { functionCallingConfig: callingConfig(offered.toolChoice) },
     generationConfig: Object.keys(generationConfig).length === 0 ? undefined : generationConfig,
   });
   return {
     path: `/${modelPath(target.model)}:${dialect.isStream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
     body: withProviderOptions(body, request.providerOptions?.[target.provider], ['generationConfig']),
+    ...offered.noted,
   };
 }
 

@@ -5,6 +5,8 @@ import { chatDialectOf } from './openai-chat-dialect.ts';
 import type { OpenaiChatDialect } from './openai-chat-dialect.ts';
 import { toChatMessages } from './openai-chat-messages.ts';
 import { withProviderOptions } from './provider-options.ts';
+import { toWireTools } from './wire-tools.ts';
+import type { WireTools } from './wire-tools.ts';
 
 /** The request in the words of Chat Completions. The provider's own options come last and win. */
 export function buildChatRequest(request: ModelRequest, target: WireTarget): WireRequest {
@@ -12,7 +14,8 @@ export function buildChatRequest(request: ModelRequest, target: WireTarget): Wir
   const body: Body = { model: target.model, messages: toChatMessages(request, dialect) };
   // Field by field: this stands on the way of every call, and copies of objects are what costs there.
   addStream(body, dialect);
-  addTools(body, request);
+  const offered = toWireTools(request, 'openai');
+  addTools(body, offered, request.parallelToolCalls);
   addSampling(body, request, dialect);
   if (request.reasoning !== undefined) Object.assign(body, reasoningFields(request.reasoning, dialect));
   if (request.output !== undefined) body['response_format'] = toResponseFormat(request.output);
@@ -21,7 +24,11 @@ export function buildChatRequest(request: ModelRequest, target: WireTarget): Wir
     body['prompt_cache_key'] = request.cacheKey;
   }
   const options = request.providerOptions?.[target.provider];
-  return { path: '/chat/completions', body: withProviderOptions(body, options, joinedFields) };
+  return {
+    path: '/chat/completions',
+    body: withProviderOptions(body, options, joinedFields),
+    ...offered.noted,
+  };
 }
 
 /** Of these, the provider's options replace only the settings that they name. */
@@ -36,7 +43,11 @@ function addStream(body: Body, { stream, streamOptions }: OpenaiChatDialect): vo
 }
 
 /** Servers refuse an empty list of tools, and the other two fields without one. */
-function addTools(body: Body, { tools = [], toolChoice, parallelToolCalls }: ModelRequest): void {
+function addTools(
+  body: Body,
+  { tools, toolChoice }: WireTools,
+  parallelToolCalls: boolean | undefined,
+): void {
   if (tools.length === 0) return;
   body['tools'] = tools.map(toTool);
   if (toolChoice !== undefined) body['tool_choice'] = toToolChoice(toolChoice);

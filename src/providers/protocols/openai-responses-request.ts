@@ -4,16 +4,19 @@ import type { WireRequest, WireTarget } from '../protocol.ts';
 import type { OpenaiResponsesDialect } from './openai-responses-dialect.ts';
 import { toResponsesInput } from './openai-responses-input.ts';
 import { withProviderOptions } from './provider-options.ts';
+import { toWireTools } from './wire-tools.ts';
+import type { WireTools } from './wire-tools.ts';
 
 /** The request in the words of Responses. The provider's own options come last and win. */
 export function buildResponsesRequest(request: ModelRequest, target: WireTarget): WireRequest {
   const dialect: OpenaiResponsesDialect = target.dialect;
+  const offered = toWireTools(request, 'openai');
   const body = {
     model: target.model,
     ...toResponsesInput(request.messages, dialect),
     stream: dialect.stream !== false,
     store: false,
-    ...toolFields(request),
+    ...toolFields(offered, request.parallelToolCalls),
     ...defined({
       max_output_tokens: request.maxOutputTokens,
       temperature: request.temperature,
@@ -24,13 +27,13 @@ export function buildResponsesRequest(request: ModelRequest, target: WireTarget)
     ...reasoningFields(request, dialect),
   };
   const options = request.providerOptions?.[target.provider];
-  return { path: '/responses', body: withProviderOptions(body, options, joinedFields) };
+  return { path: '/responses', body: withProviderOptions(body, options, joinedFields), ...offered.noted };
 }
 
 /** Of these, the provider's options replace only the settings that they name. */
 const joinedFields = ['text', 'reasoning'];
 
-function toolFields({ tools = [], toolChoice, parallelToolCalls }: ModelRequest): object {
+function toolFields({ tools, toolChoice }: WireTools, parallelToolCalls: boolean | undefined): object {
   if (tools.length === 0) return {};
   return defined({
     tools: tools.map(toTool),
