@@ -15,7 +15,7 @@ export interface FunctionBounds {
 }
 
 /** How long a function of a flow may take over one answer. */
-export const defaultFunctionMs = 10_000;
+const defaultFunctionMs = 10_000;
 
 /**
  * Calls a function that a flow was given, such as `"when" of the node "a"`. Throws what it throws, the signal's reason, or a

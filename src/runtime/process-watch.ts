@@ -31,7 +31,7 @@ const maxBurst = 20;
 const maxSuspects = 50;
 
 /** Looks at the process after each call, or after several where they come faster than the looks can be afforded. */
-export function createProcessWatch({ read, nowMs, after }: ProcessPort): ProcessWatch {
+function createProcessWatch({ read, nowMs, after }: ProcessPort): ProcessWatch {
   let known: ProcessState | undefined;
   let looks = maxBurst;
   let costMs = 1;

@@ -47,7 +47,7 @@ export function suspectOf(live: LiveRun, working: Working): Suspect {
 }
 
 /** Whether it was told: the first few of a call are. Where nothing listens, Node's own warnings say it. */
-export function warn(
+function warn(
   live: LiveRun,
   working: Working,
   { warning, failure }: Pick<Extract<RunEvent, { type: 'tool-warning' }>, 'warning' | 'failure'>,

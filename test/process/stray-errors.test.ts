@@ -30,7 +30,7 @@ interface Ended {
 let program: Awaited<ReturnType<typeof bundleProgram>>;
 
 beforeAll(async () => {
-  program = await bundleProgram('test/process/misbehave.ts');
+  program = await bundleProgram('test/process/misbehave-program.ts');
 });
 afterAll(() => program.remove());
 
