@@ -104,8 +104,11 @@ describe('a reader that leaves before the end (F11, F21)', { timeout: 60_000 }, 
 
   it('ends a resumed run the same way', async () => {
     // The command was broken off, so that somebody must say first whether it happened.
-    expect((await ended(start(['resume', 'left-stdout-7', '--json']))).exitCode).toBe(23);
-    const child = start(['resume', 'left-stdout-7', '--json', '--answer', 'did-not-happen']);
+    expect((await ended(start(['resume', 'left-stdout-7']))).exitCode).toBe(23);
+    const { said } = await ended(start(['why', 'left-stdout-7']));
+    const [, hash = ''] = /--call ([0-9a-f]+)/.exec(said) ?? [];
+    const answer = ['--call', hash, '--answer', 'did-not-happen'];
+    const child = start(['resume', 'left-stdout-7', '--json', ...answer]);
     leave(child, 'stdout', 'at work');
     expect((await ended(child)).exitCode).toBe(141);
     const row = await rowOf('left-stdout-7');

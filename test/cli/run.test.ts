@@ -127,8 +127,10 @@ describe('rerail run', { timeout: 60_000 }, () => {
     ]);
     expect(exitCode).toBe(23);
     expect(out).toBe('');
-    expect(err).toMatch(/: .* approve waits --model simulated:embedded --store .*runs\.db --workspace /);
-    expect(err).toMatch(/ reject waits --reason "…" /);
+    expect(err).toMatch(
+      /: .* approve waits --call [0-9a-f]+ --model simulated:embedded --store .*runs\.db --workspace /,
+    );
+    expect(err).toMatch(/ reject waits(?: --call [0-9a-f]+)? --reason "…" /);
     expect(err).not.toMatch(/ resume waits/);
   });
 
