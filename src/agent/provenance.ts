@@ -27,7 +27,7 @@ export function isForeign(
 }
 
 /** Where a run came from, in a sentence for the person who decides about one of its calls. */
-export function provenanceText({ type, from, by, atMs }: Provenance): string {
+export function provenanceText({ type, from, by, atMs }: Omit<Provenance, 'id'>): string {
   const place = from === undefined ? '' : ` from ${from}`;
   const person = by === undefined ? '' : ` by ${by}`;
   const moment = `${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;

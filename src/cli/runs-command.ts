@@ -9,6 +9,8 @@ import { createScreen } from './layout.ts';
 import { shortIdsOf } from './run-reading/find-run.ts';
 import { flagTexts } from './run-reading/given-text.ts';
 import { isNoStore, readRunStore } from './run-reading/open-run-store.ts';
+import { readOrigins } from './run-reading/run-origins.ts';
+import type { RunOrigin } from './run-reading/run-reading.ts';
 import { asTree, layoutRuns } from './run-reading/runs-table.ts';
 import { readRunQuery } from './run-reading/runs-query.ts';
 import { shellWord, statusWords } from './run-reading/run-words.ts';
@@ -24,7 +26,7 @@ export const runRuns: CommandRun = async (given, io) => {
       if (given.flags['json'] === true) printFailure(error, io);
       throw error;
     }
-    if (given.flags['json'] === true) printJson([], undefined, io);
+    if (given.flags['json'] === true) printJson({ runs: [], next: undefined, origins: new Map() }, io);
     else io.stdout.write(`There is no run yet. Begin one: ${io.command} run "…"\n`);
     return 0;
   }
@@ -33,9 +35,10 @@ export const runRuns: CommandRun = async (given, io) => {
 function listRuns(given: Given, io: CliIo): Promise<number> {
   return readRunStore({ flags: given.flags, io }, async ({ store, flag }) => {
     const query = readRunQuery(given.flags, io.now());
-    const { runs, next } = await readPages(store, query, given.flags['all'] === true);
-    if (given.flags['json'] === true) printJson(runs, next, io);
-    else await printTable({ store, runs, next, storeFlag: flag }, given, io);
+    const page = await readPages(store, query, given.flags['all'] === true);
+    const listed = { ...page, origins: await readOrigins(store, page.runs) };
+    if (given.flags['json'] === true) printJson(listed, io);
+    else await printTable({ ...listed, store, storeFlag: flag }, given, io);
     return 0;
   });
 }
@@ -44,12 +47,16 @@ function listRuns(given: Given, io: CliIo): Promise<number> {
 const maxRuns = 10_000;
 const pageRuns = 1000;
 
-interface Listed {
+interface ReadPages {
   readonly runs: readonly RunRow[];
   readonly next: string | undefined;
 }
 
-async function readPages(store: Store, query: RunQuery, isAll: boolean): Promise<Listed> {
+interface Listed extends ReadPages {
+  readonly origins: ReadonlyMap<string, RunOrigin>;
+}
+
+async function readPages(store: Store, query: RunQuery, isAll: boolean): Promise<ReadPages> {
   if (!isAll) {
     const { runs, next } = await store.runs.list(query);
     return { runs, next };
@@ -69,11 +76,13 @@ async function readPages(store: Store, query: RunQuery, isAll: boolean): Promise
   return { runs, next: cursor };
 }
 
-function printJson(runs: readonly RunRow[], next: string | undefined, io: CliIo): void {
+function printJson({ runs, next, origins }: Listed, io: CliIo): void {
   const line = (value: object): void => void io.stdout.write(`${printableJson(value)}\n`);
   for (const row of runs) {
     const run = redactJson(row as unknown as Json); // A row is JSON.
-    line({ type: 'run', words: statusWords(row).text, run });
+    const origin = origins.get(row.runId);
+    const came = origin === undefined ? {} : { origin };
+    line({ type: 'run', words: statusWords(row).text, ...came, run });
   }
   line({ type: 'end', runs: runs.length, ...(next === undefined ? {} : { next }) });
 }
@@ -89,7 +98,8 @@ interface Table extends Listed {
   readonly storeFlag: string;
 }
 
-async function printTable({ store, runs, next, storeFlag }: Table, given: Given, io: CliIo): Promise<void> {
+async function printTable(table: Table, given: Given, io: CliIo): Promise<void> {
+  const { store, runs, next, storeFlag, origins } = table;
   const screen = createScreen(io);
   const write = (lines: readonly string[]): void =>
     void io.stdout.write(lines.map((line) => `${line}\n`).join(''));
@@ -103,7 +113,7 @@ async function printTable({ store, runs, next, storeFlag }: Table, given: Given,
     return;
   }
   const ids = await shortIdsOf(store, runs);
-  write(layoutRuns(tree, { ids, screen, nowMs: io.now() }));
+  write(layoutRuns(tree, { ids, origins, screen, nowMs: io.now() }));
   const urgent = tree.find(
     ({ status, owner }) =>
       status === 'suspended' || status === 'failed' || (status === 'running' && owner === undefined),

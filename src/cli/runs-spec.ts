@@ -32,6 +32,7 @@ export const runsSpec: CommandSpec = {
   details: [
     '"interrupted" is a run whose process vanished: it goes on with rerail resume. "parked" is one that no worker takes up by itself any more. An id may be typed by its first letters in every command, as long as they fit one run only.',
     'The nodes of a flow and the members of a team are runs of their own, named after it: order-17/research. They are listed with --all and --below only.',
+    'A run whose record came from elsewhere is marked [imported], [copied] or [taken over]: rerail why says from where. No approval in such a record counts.',
     'With --json every run is one line of JSON, and a last line of the type "end" has the cursor of the next page.',
   ],
   examples: [

@@ -32,6 +32,7 @@ export const runWhy: CommandRun = (given, io) =>
         runId,
         status: reading.row.status,
         words: statusWords(reading.row).text,
+        ...(reading.origin === undefined ? {} : { origin: reading.origin }),
         answers,
         next,
       };
@@ -67,6 +68,7 @@ function headLines({ row }: RunReading, screen: Screen): readonly string[] {
 }
 
 const titles = {
+  origin: 'Where it came from',
   stopped: 'Why it stopped',
   waiting: 'What it waits for',
   retried: 'Why it tried again',

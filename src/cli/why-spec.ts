@@ -8,7 +8,7 @@ export const whySpec: CommandSpec = {
   summary: 'Say why a run retried, why it asked this model, why it stopped or waits, and what to do',
   args: [
     runArgument,
-    { usage: '[question]', text: 'retried, model, stopped or waiting; all that applies by default' },
+    { usage: '[question]', text: 'retried, model, stopped, waiting or origin; all that applies by default' },
   ],
   options: [storeOption, configOption, workspaceOption, jsonOption],
   details: [

@@ -1,7 +1,7 @@
 import type { Json } from '../base/json.ts';
 import type { Message } from './message.ts';
 import type { ProvenRecords } from './proven.ts';
-import type { Restored, WholeRun, WholeSession } from './whole-run.ts';
+import type { LatestOf, Restored, WholeRun, WholeSession } from './whole-run.ts';
 
 /**
  * Where runs are kept so that they outlive the process. Every verb may reject with a `RerailError` whose failure is of the origin
@@ -48,6 +48,7 @@ export interface RunStore {
   /** Its events in order, their hashes checked; `STORAGE_CORRUPT` names run and number where they are not whole. */
   readonly events: (runId: string, range?: EventRange) => Promise<readonly StoredEvent[]>;
   readonly list: (query?: RunQuery) => Promise<RunPage>;
+  readonly latestOf?: LatestOf;
   /** Keeps a signal for a run until it is taken: also while nobody carries the run. Once per id. */
   readonly signal: (runId: string, signal: NewSignal) => Promise<SignalKept>;
   /** Signals that nobody has taken yet, the oldest first. */

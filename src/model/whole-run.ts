@@ -32,3 +32,12 @@ export interface WholeMessage {
 
 /** What came of restoring: nothing is touched where there is one already. */
 export type Restored = 'restored' | 'exists';
+
+/**
+ * Of each of these runs that has an event of one of these types, the number of the latest. A store may do without it: then all events
+ * are read instead.
+ */
+export type LatestOf = (
+  runIds: readonly string[],
+  types: readonly string[],
+) => Promise<ReadonlyMap<string, number>>;

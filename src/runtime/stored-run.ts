@@ -125,10 +125,13 @@ export function foldRun(
   return endFailure === undefined ? folded : { ...folded, endFailure };
 }
 
+/** Events that say where a record came from. Each run that came from elsewhere has one. */
+export const arrivalTypes: readonly string[] = ['imported', 'moved'];
+
 /** Where the record came from, by the last of these events that says so. What was imported by an older program names no file. */
 export function provenanceIn(events: readonly StoredEvent[]): Provenance | undefined {
   const event = events.findLast(({ type, body }) => {
-    if (type === 'imported' || type === 'moved') return true;
+    if (arrivalTypes.includes(type)) return true;
     return type === 'suspended' && at(body, ['provenance']) !== undefined;
   });
   if (event === undefined) return undefined;

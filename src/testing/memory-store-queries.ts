@@ -94,6 +94,19 @@ function isTop({ runs }: StoreData, run: NamedRun): boolean {
   return parentId === undefined || !runs.has(parentId);
 }
 
+/** Of each of these runs that has an event of one of these types, the number of the latest. */
+export function findLatest(
+  { runs }: StoreData,
+  runIds: readonly string[],
+  types: readonly string[],
+): ReadonlyMap<string, number> {
+  const found = runIds.map((runId): [string, number] => {
+    const latest = runs.get(runId)?.events.findLastIndex(({ type }) => types.includes(type)) ?? -1;
+    return [runId, latest + 1];
+  });
+  return new Map(found.filter(([, seq]) => seq > 0));
+}
+
 export function findWaiting(
   data: StoreData,
   { agents, ownerId, limit }: WaitingQuery,

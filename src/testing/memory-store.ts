@@ -5,7 +5,14 @@ import { RerailError } from '../errors/rerail-error.ts';
 import type { BlobStore, Durability, RunStore, SessionStore, Store } from '../model/store.ts';
 import { createStoreData, hashAt, rowOf } from './memory-store-data.ts';
 import type { StoreData } from './memory-store-data.ts';
-import { checkStore, findWaiting, listRuns, pruneRuns, removeRun } from './memory-store-queries.ts';
+import {
+  checkStore,
+  findLatest,
+  findWaiting,
+  listRuns,
+  pruneRuns,
+  removeRun,
+} from './memory-store-queries.ts';
 import {
   acceptHead,
   appendEvents,
@@ -156,6 +163,7 @@ function createRunVerbs(handle: Handle): RunStore {
       }),
     events: (runId, range = {}) => read(runId, () => readEvents(data, runId, range)),
     list: (query = {}) => perform(handle, { verb: 'read' }, () => listRuns(data, query)),
+    latestOf: (runIds, types) => perform(handle, { verb: 'read' }, () => findLatest(data, runIds, types)),
     signal: (runId, signal) =>
       perform(handle, { verb: 'signal', runId }, () => keepSignal(data, runId, signal)),
     signals: (runId) => read(runId, () => readSignals(data, runId)),

@@ -208,6 +208,22 @@ const rows: readonly StoreRule[] = [
       mustEqual((await rowOf(store, 'run-1')).generationSeq, 3, 'The generation begins elsewhere.');
     },
   },
+  {
+    name: 'finds the latest event of a type in each run, if it offers that',
+    check: async ({ store, begin }) => {
+      const { latestOf } = store.runs;
+      if (latestOf === undefined) return;
+      const of = (type: string) => ({ type, body: null });
+      await begin('run-1', { events: [of('a'), of('b'), of('a'), of('c')] });
+      await begin('run\u0000\\2', { events: [of('c'), of('b')] });
+      await begin('run-3', { events: [of('a')] });
+      const found = await latestOf(['run-1', 'run\u0000\\2', 'nobody'], ['a', 'b']);
+      const expected = [undefined, 3, 2];
+      const given = ['run-3', 'run-1', 'run\u0000\\2'].map((runId) => found.get(runId));
+      mustEqual([found.size, ...given], [2, ...expected], 'Others are found.');
+      mustEqual((await latestOf([], ['a'])).size, 0, 'One is found that was not asked for.');
+    },
+  },
 ];
 
 const unknown: readonly StoreRule[] = [

@@ -197,6 +197,12 @@ const flaws = {
       kept.append(lease, { ...addition, events: [...addition.events, { type: 'row', body: null }] }),
   })),
   'begins every generation with the first event': rows((row) => ({ ...row, generationSeq: 1 })),
+  'finds the latest event of any type': runs((kept) => ({
+    latestOf: async (runIds) => {
+      const heads = await Promise.all(runIds.map(async (runId) => (await kept.find(runId))?.headSeq ?? 0));
+      return new Map(runIds.map((runId, index) => [runId, heads[index] ?? 0]));
+    },
+  })),
   'knows every run': runs((kept) => ({
     events: async (runId) => {
       const found = await kept.events(runId);

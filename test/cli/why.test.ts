@@ -52,7 +52,7 @@ describe('rerail why refuses', () => {
       what: 'another question',
       args: ['failed', 'stoped'],
       exitCode: 2,
-      says: /What can be asked is retried, model, stopped, waiting, got "stoped"\. Did you mean stopped\?/,
+      says: /What can be asked is retried, model, stopped, waiting, origin, got "stoped"\. Did you mean stopped\?/,
     },
   ])('$what', async ({ args, exitCode, says }) => {
     const done = await perform(runWhy, { args, flags: { store } });

@@ -149,7 +149,7 @@ function recordWords(item: Word): readonly Words[] {
     case 'imported':
       return [
         {
-          text: `Everything before came out of a bundle of run ${printable(item.from)}${item.how === undefined ? '' : `: ${printable(item.how)}`}. No approval before it counts.`,
+          text: `Everything before ${item.from === undefined ? 'was written elsewhere' : `came out of a bundle of run ${printable(item.from)}`}${item.how === undefined ? '' : `: ${printable(item.how)}`}. No approval before it counts.`,
         },
       ];
     case 'cancelled':

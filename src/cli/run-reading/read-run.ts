@@ -1,3 +1,4 @@
+import type { Provenance } from '../../agent/provenance.ts';
 import { textOf } from '../../model/message.ts';
 import { clean } from '../../errors/failure.ts';
 import type { Failure } from '../../errors/failure.ts';
@@ -8,11 +9,12 @@ import { noSuchRun } from '../../runtime/export-run.ts';
 import { replayRun } from '../../runtime/replay-run.ts';
 import type { ReplayStep } from '../../runtime/replay-run.ts';
 import { at } from '../../runtime/run-blobs.ts';
+import { provenanceIn } from '../../runtime/stored-run.ts';
 import { nodesOf } from './read-nodes.ts';
 import { addStep } from './read-steps.ts';
 import { createReader } from './reader.ts';
 import type { Reader } from './reader.ts';
-import type { RunReading } from './run-reading.ts';
+import type { RunOrigin, RunReading } from './run-reading.ts';
 
 /**
  * Reads a stored run: what happened, in order, each with the numbers of the events that it rests on. It is the machine itself that
@@ -29,8 +31,10 @@ export async function readRun(store: Store, runId: string): Promise<RunReading> 
   const last = await replayInto(reader, { store, row, events });
   const trouble = last.trouble ?? damage;
   const signals = await store.runs.signals(runId);
+  const origin = toOrigin(provenanceIn(events));
   return {
     row: { ...row, text: clean(row.text, maxRowText), ...cleanReason(row) },
+    ...(origin === undefined ? {} : { origin }),
     asked: askedIn(events),
     models: reader.models,
     nodes: nodesOf(reader.nodes, {
@@ -50,6 +54,19 @@ export async function readRun(store: Store, runId: string): Promise<RunReading> 
   };
 }
 
+/** For people and programs that read about a run: its texts are redacted and bounded. */
+export function toOrigin(provenance: Provenance | undefined): RunOrigin | undefined {
+  if (provenance === undefined) return undefined;
+  const { type, atMs, from, by } = provenance;
+  return {
+    type,
+    atMs,
+    ...(from === undefined ? {} : { from: clean(from, maxPlace) }),
+    ...(by === undefined ? {} : { by: clean(by, maxPlace) }),
+  };
+}
+
+const maxPlace = 300;
 const maxRowText = 4000;
 const maxAsked = 2000;
 

@@ -140,8 +140,8 @@ function addWord(
       const provenance = readProvenance(at(body, ['provenance']));
       const how = provenance === undefined ? {} : { how: clean(provenanceText(provenance), maxSentence) };
       const named = at(body, ['run', 'runId']);
-      const from = typeof named === 'string' ? clean(named, maxSentence) : 'this one';
-      return addItem(reader, { type: 'imported', from, ...how });
+      const from = typeof named === 'string' ? { from: clean(named, maxSentence) } : {};
+      return addItem(reader, { type: 'imported', ...from, ...how });
     }
     default:
       return addItem(reader, { type: 'note', text: clean(text, maxSentence) });

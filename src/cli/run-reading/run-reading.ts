@@ -1,3 +1,4 @@
+import type { Provenance } from '../../agent/provenance.ts';
 import type { RecoveryName } from '../../agent/recovery.ts';
 import type {
   PersonRequest,
@@ -17,6 +18,8 @@ import type { SandboxLevel } from '../../tools/sandbox/sandbox.ts';
 export interface RunReading {
   /** What the store lists of it. */
   readonly row: RunRow;
+  /** Where its record came from; absent where it was written here. */
+  readonly origin?: RunOrigin;
   /** What was asked, its beginning. */
   readonly asked: string;
   /** The chain of models that it was last carried on with, as `provider:model`. */
@@ -41,6 +44,9 @@ export interface RunReading {
   /** From some event on it could not be read. */
   readonly trouble?: Failure;
 }
+
+/** Where a record came from, without the id that marks what was decided here. */
+export type RunOrigin = Omit<Provenance, 'id'>;
 
 /** A word to the run that waits in the store: an answer, a message, a wish for its end. */
 export interface PendingSignal {
@@ -130,8 +136,8 @@ export type ItemBody =
   | { readonly type: 'parked'; readonly crashes: number }
   | { readonly type: 'changed'; readonly differences: readonly string[] }
   | { readonly type: 'forked'; readonly from: string; readonly seq: number }
-  /** `how`: from what file or store, when, and by whom, as far as it is known. */
-  | { readonly type: 'imported'; readonly from: string; readonly how?: string }
+  /** `from`: its name in the bundle. `how`: from what file or store, when, and by whom, as far as it is known. */
+  | { readonly type: 'imported'; readonly from?: string; readonly how?: string }
   | { readonly type: 'cancelled'; readonly reason: string }
   | { readonly type: 'ended'; readonly status: string; readonly failure?: Failure }
   /** Anything else, in a sentence. */

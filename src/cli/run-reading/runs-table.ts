@@ -4,11 +4,15 @@ import { parentIdOf } from '../../model/run-tree.ts';
 import type { RunRow } from '../../model/store.ts';
 import type { Screen } from '../layout.ts';
 import { displayWidth } from '../wrap.ts';
+import type { RunOrigin } from './run-reading.ts';
 import { agoText, statusWords } from './run-words.ts';
+import { originMarks } from './why-origin.ts';
 
 export interface TableOptions {
   /** What to show of each id. */
   readonly ids: ReadonlyMap<string, string>;
+  /** Of the runs whose record came from elsewhere. */
+  readonly origins: ReadonlyMap<string, RunOrigin>;
   readonly screen: Screen;
   readonly nowMs: number;
 }
@@ -72,15 +76,17 @@ interface CellOptions extends TableOptions {
 }
 
 function cellsOf(row: RunRow, options: CellOptions): Cells {
-  const { createdAtMs, turns, costUsd, text } = row;
-  const { nowMs } = options;
+  const { runId, createdAtMs, turns, costUsd, text } = row;
+  const { nowMs, origins } = options;
+  const origin = origins.get(runId);
+  const mark = origin === undefined ? '' : `[${originMarks[origin.type]}] `;
   return {
     id: nameOf(row, options),
     when: agoText(createdAtMs, nowMs),
     status: statusWords(row),
     turns: turns === 0 ? '-' : String(turns),
     cost: costUsd === undefined || costUsd === 0 ? '-' : `$${costUsd.toFixed(4)}`,
-    words: printable(redact(text.slice(0, maxLooked)).trim().split('\n', 1)[0] ?? ''),
+    words: `${mark}${printable(redact(text.slice(0, maxLooked)).trim().split('\n', 1)[0] ?? '')}`,
   };
 }
 

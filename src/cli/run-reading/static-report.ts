@@ -27,8 +27,8 @@ export function staticReport(reading: RunReading, nowMs: number): StaticReport {
       .flatMap(({ points }) => points)
       .map(({ text, seqs }) => `  - ${text}${seqs.length === 0 ? '' : ` [${eventsText(seqs)}]`}`);
   return {
-    person: [title, '', ...lines(['stopped', 'waiting'])].join('\n'),
-    developer: [title, '', ...lines(['stopped', 'waiting', 'retried', 'model'])].join('\n'),
+    person: [title, '', ...lines(['origin', 'stopped', 'waiting'])].join('\n'),
+    developer: [title, '', ...lines(['origin', 'stopped', 'waiting', 'retried', 'model'])].join('\n'),
   };
 }
 

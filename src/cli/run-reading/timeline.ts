@@ -11,6 +11,7 @@ import { nodeLine } from './node-words.ts';
 import type { NextStep, Typing } from './next-steps.ts';
 import type { ReadItem, RunReading } from './run-reading.ts';
 import { eventsText, momentText, statusWords } from './run-words.ts';
+import { originText } from './why-origin.ts';
 
 export interface TimelineOptions {
   readonly screen: Screen;
@@ -70,6 +71,9 @@ function headLines(reading: RunReading, screen: Screen): readonly string[] {
   const rows: readonly Row[] = [
     { label: 'run', text: `${printable(row.runId)} of agent ${printable(row.agent)}` },
     { label: 'status', ...status },
+    ...(reading.origin === undefined
+      ? []
+      : [{ label: 'origin', text: originText(reading.origin), style: 'recovery' as const }]),
     { label: 'asked', text: `“${printable(boundText(asked, maxAsked))}”` },
     {
       label: 'began',

@@ -9,9 +9,10 @@ import { latest } from './run-reading.ts';
 import type { ItemOf, RunReading } from './run-reading.ts';
 import { agoText, momentText, untilText } from './run-words.ts';
 import { modelPoints, retryPoints } from './why-attempts.ts';
+import { originPoints } from './why-origin.ts';
 
 /** What can be asked about a run. */
-export const whyTopics = ['retried', 'model', 'stopped', 'waiting'] as const;
+export const whyTopics = ['retried', 'model', 'stopped', 'waiting', 'origin'] as const;
 export type WhyTopic = (typeof whyTopics)[number];
 
 /** One thing that is known, and the events that it rests on. */
@@ -33,6 +34,7 @@ export function whyAnswers(
   { topic, nowMs }: { readonly topic?: WhyTopic | undefined; readonly nowMs: number },
 ): readonly WhyAnswer[] {
   const answers: readonly WhyAnswer[] = [
+    { topic: 'origin', points: inOrder(originPoints(reading)) },
     { topic: 'stopped', points: inOrder(stoppedPoints(reading, nowMs)) },
     { topic: 'waiting', points: inOrder([...waitingPoints(reading, nowMs), ...waitingNodes(reading)]) },
     { topic: 'retried', points: inOrder(retryPoints(reading)) },
@@ -58,6 +60,7 @@ const nothings = {
   model: 'No model was asked.',
   stopped: 'It has not stopped.',
   waiting: 'It waits for nobody.',
+  origin: 'It was created in this store.',
 } as const satisfies Record<WhyTopic, string>;
 
 function nothing(topic: WhyTopic, { events, isConducted }: RunReading): WhyPoint {

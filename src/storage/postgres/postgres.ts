@@ -24,7 +24,7 @@ import { findRun, findWaiting, listRuns, toRow } from './list-runs.ts';
 import { atOnce } from './query.ts';
 import { openProven } from './proven.ts';
 import { acceptHead, pruneRuns, removeRun } from './remove-runs.ts';
-import { readEvents } from './run-events.ts';
+import { findLatest, readEvents } from './run-events.ts';
 import {
   appendMessages,
   findSession,
@@ -147,7 +147,7 @@ function append(held: Held, lease: Lease, addition: Addition): Promise<void> {
   }
 }
 
-type RunLooks = Pick<RunStore, 'find' | 'events' | 'list' | 'signals' | 'waiting' | 'whole'>;
+type RunLooks = Pick<RunStore, 'find' | 'events' | 'list' | 'latestOf' | 'signals' | 'waiting' | 'whole'>;
 
 function createRunLooks(held: Held): RunLooks {
   return {
@@ -160,6 +160,7 @@ function createRunLooks(held: Held): RunLooks {
       read(held, (connection) => atOnce(connection, () => readEvents(connection, { runId, range }))),
     whole: (runId) => read(held, (connection) => atOnce(connection, () => readWhole(connection, runId))),
     list: (query = {}) => read(held, (connection) => listRuns(connection, query)),
+    latestOf: (runIds, types) => read(held, (connection) => findLatest(connection, runIds, types)),
     signals: (runId) =>
       inOrder(held, signalsOf(runId), () => carryOut(held, (connection) => findSignals(connection, runId))),
     waiting: (query) => read(held, (connection) => findWaiting(connection, query)),

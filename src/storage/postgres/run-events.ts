@@ -42,6 +42,22 @@ export async function readEvents(
   return events;
 }
 
+/** Of each of these runs that has an event of one of these types, the number of the latest. */
+export async function findLatest(
+  connection: Connection,
+  runIds: readonly string[],
+  types: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const values = [runIds, types].map((texts) => texts.map(encodeText));
+  const rows = await getRows(connection, latestStatement, values);
+  return new Map(rows.map((row) => [decodeText(String(row['run_id'])), Number(row['latest'])]));
+}
+
+const latestStatement = {
+  text: `SELECT run_id, max(seq) AS latest FROM @.events
+    WHERE run_id = ANY($1::text[]) AND type = ANY($2::text[]) GROUP BY run_id`,
+};
+
 /** A part of a run. */
 export interface EventPage {
   readonly runId: string;

@@ -42,6 +42,24 @@ export function readEvents(
   return events;
 }
 
+/** Of each of these runs that has an event of one of these types, the number of the latest. */
+export function findLatest(
+  connection: Connection,
+  runIds: readonly string[],
+  types: readonly string[],
+): ReadonlyMap<string, number> {
+  const values = [runIds, types].map((texts) => JSON.stringify(texts.map(encodeText)));
+  return new Map(
+    getRows(connection, latestSql, values).map((row) => [
+      decodeText(String(row['run_id'])),
+      Number(row['latest']),
+    ]),
+  );
+}
+
+const latestSql = `SELECT run_id, max(seq) AS latest FROM events
+  WHERE run_id IN (SELECT value FROM json_each(?)) AND type IN (SELECT value FROM json_each(?)) GROUP BY run_id`;
+
 /** Before the database is looked at: what is committed afterwards is then only in the database. */
 export function learnHeads({ heads }: Held): void {
   readHeads(heads);

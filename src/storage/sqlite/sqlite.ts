@@ -23,7 +23,7 @@ import { claimRun, releaseRun, renewLeases, shorten } from './leases.ts';
 import { findWaiting, listRuns } from './list-runs.ts';
 import { openProven } from './proven.ts';
 import { acceptHead, pruneRuns, removeRun } from './remove-runs.ts';
-import { learnHeads, readEvents } from './run-events.ts';
+import { findLatest, learnHeads, readEvents } from './run-events.ts';
 import { findRecord, toRunRow } from './run-record.ts';
 import { findTexts } from './run-texts.ts';
 import { appendAlone, appendEvents, createRun } from './run-writes.ts';
@@ -160,7 +160,7 @@ function append(held: Held, lease: Lease, addition: Addition): Promise<void> {
   }
 }
 
-type RunLooks = Pick<RunStore, 'find' | 'events' | 'list' | 'signals' | 'waiting' | 'whole'>;
+type RunLooks = Pick<RunStore, 'find' | 'events' | 'list' | 'latestOf' | 'signals' | 'waiting' | 'whole'>;
 
 function createRunLooks(held: Held): RunLooks {
   return {
@@ -185,6 +185,7 @@ function createRunLooks(held: Held): RunLooks {
         return atOnce(connection, () => readWhole(held, connection, runId));
       }),
     list: (query = {}) => scan(held, (connection) => listRuns(connection, query, nowOf(held))),
+    latestOf: (runIds, types) => scan(held, (connection) => findLatest(connection, runIds, types)),
     signals: (runId) => scan(held, (connection) => findSignals(connection, runId)),
     waiting: async (query) => {
       const { runs, tooLong } = await scan(held, (connection) =>

@@ -1,0 +1,40 @@
+import type { FailureCode } from '../../errors/codes.ts';
+import { RerailError } from '../../errors/rerail-error.ts';
+import type { RunRow, Store } from '../../model/store.ts';
+import { arrivalTypes, provenanceIn } from '../../runtime/stored-run.ts';
+import { toOrigin } from './read-run.ts';
+import type { RunOrigin } from './run-reading.ts';
+
+/** Where listed runs came from; those that were created here are absent. Only events that say so are read, where the store finds them. */
+export async function readOrigins(
+  { runs }: Store,
+  rows: readonly RunRow[],
+): Promise<ReadonlyMap<string, RunOrigin>> {
+  const ids = rows.map(({ runId }) => runId);
+  const found = await readIfWhole(async () => runs.latestOf?.(ids, arrivalTypes));
+  const origins = new Map<string, RunOrigin>();
+  for (const { runId, createdAtMs } of rows) {
+    const seq = found?.get(runId);
+    if (found !== undefined && seq === undefined) continue;
+    const events = await readIfWhole(() =>
+      runs.events(runId, seq === undefined ? {} : { from: seq, to: seq }),
+    );
+    // An arrival that can no longer be read is still one: the strictest kind.
+    const unreadable = found === undefined ? undefined : ({ type: 'imported', atMs: createdAtMs } as const);
+    const origin = events === undefined ? unreadable : toOrigin(provenanceIn(events));
+    if (origin !== undefined) origins.set(runId, origin);
+  }
+  return origins;
+}
+
+/** A damaged run is listed as the others are. */
+async function readIfWhole<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (RerailError.isInstance(error) && damages.includes(error.failure.code)) return undefined;
+    throw error;
+  }
+}
+
+const damages: readonly FailureCode[] = ['STORAGE_CORRUPT', 'STORAGE_DIVERGED'];
