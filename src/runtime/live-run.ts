@@ -6,6 +6,7 @@ import type { RunOutcome } from '../agent/run-outcome.ts';
 import type { RunState } from '../agent/state.ts';
 import type { Json } from '../base/json.ts';
 import type { Failure } from '../errors/failure.ts';
+import type { Message } from '../model/message.ts';
 import type { DriveInput, SessionPart } from './drive.ts';
 import type { Family } from './family.ts';
 import type { ModelTurn, RequestChanges } from './model-turn.ts';
@@ -25,8 +26,8 @@ export interface LiveRun {
   state: RunState | undefined;
   /** The call of a model that is under way, kept between its attempts so that a broken answer can be continued. */
   turn: ModelTurn | undefined;
-  /** The ids of its calls so far, as far as this process has seen them; made with the first call. */
-  callIds: Set<string> | undefined;
+  /** The ids of its calls so far, as far as this process has seen them, and the part of the conversation that was looked through last. */
+  readonly callIds: { readonly taken: Set<string>; settled: readonly Message[] };
   /** What hooks made of the inputs of this turn's calls, by their place. */
   inputs: Map<number, Json> | undefined;
   /** Tokens of this turn's intents that were used: each is good once. */
@@ -97,7 +98,7 @@ export function createLiveRun(runId: string, maxConcurrentTools: number): LiveRu
     moments: new Map(),
     state: undefined,
     turn: undefined,
-    callIds: undefined,
+    callIds: { taken: new Set(), settled: [] },
     inputs: undefined,
     changes: undefined,
     session: undefined,

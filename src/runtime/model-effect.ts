@@ -206,10 +206,15 @@ function prepare(
 
 /** The ids of the run's calls: those in the conversation, and those that this process has seen before it was made shorter. */
 function takenIds(live: LiveRun, { history }: RunState): Set<string> {
-  live.callIds ??= new Set();
-  addCallIds(live.callIds, history.settled);
-  addCallIds(live.callIds, history.recent);
-  return live.callIds;
+  const { callIds } = live;
+  const { settled } = history;
+  const known = callIds.settled.length;
+  // It mostly grows at its end, and a long one is not looked through again for that.
+  const hasGrown = known > 0 && settled[known - 1] === callIds.settled[known - 1];
+  if (callIds.settled !== settled) addCallIds(callIds.taken, hasGrown ? settled.slice(known) : settled);
+  callIds.settled = settled;
+  addCallIds(callIds.taken, history.recent);
+  return callIds.taken;
 }
 
 const nothingWithdrawn: ReadonlyMap<string, string> = new Map();

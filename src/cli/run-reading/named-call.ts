@@ -5,7 +5,7 @@ import { RerailError } from '../../errors/rerail-error.ts';
 import { usageError } from '../usage-error.ts';
 
 /** What is shown and typed of a call's hash. */
-export function shortHash({ hash }: Pick<CallRequest, 'hash'>): string {
+function shortHash({ hash }: Pick<CallRequest, 'hash'>): string {
   return hash.slice(0, shownCharacters);
 }
 
