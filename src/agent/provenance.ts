@@ -8,8 +8,8 @@ import { isRecord } from '../base/json.ts';
 export interface Provenance {
   /** Drawn when the record was taken in: what is marked with it happened afterwards. */
   readonly id: string;
-  /** `imported`: out of a bundle. `copied`: from another store. `taken-over`: handed to `agent.takeOver`. */
-  readonly type: 'imported' | 'copied' | 'taken-over';
+  /** `imported`: out of a bundle. `copied`: from another store. `taken-over`: handed to `agent.takeOver`. `forked`: a fork of a run of this store. */
+  readonly type: 'imported' | 'copied' | 'taken-over' | 'forked';
   /** Milliseconds since 1970. */
   readonly atMs: number;
   /** The file or the store, as far as it is known. */
@@ -38,6 +38,7 @@ const typeWords = {
   imported: 'imported',
   copied: 'copied',
   'taken-over': 'taken over',
+  forked: 'forked',
 } as const satisfies Record<Provenance['type'], string>;
 
 /** Reads where a run came from as it stands in an event that this program wrote. */
@@ -56,5 +57,5 @@ export function readProvenance(value: unknown): Provenance | undefined {
   };
 }
 
-const types = ['imported', 'copied', 'taken-over'] as const satisfies readonly Provenance['type'][];
+const types = ['imported', 'copied', 'taken-over', 'forked'] as const satisfies readonly Provenance['type'][];
 const latestMs = 8_640_000_000_000_000;

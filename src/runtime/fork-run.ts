@@ -1,5 +1,5 @@
 import { configError } from '../errors/config-error.ts';
-import { systemId } from '../base/system.ts';
+import { systemClock, systemId } from '../base/system.ts';
 import type { NewEvent, RowChange, RunRow, Store, StoredEvent } from '../model/store.ts';
 import { showValue } from '../model/show-value.ts';
 import { childrenIn, eventsAsTold } from './child-runs.ts';
@@ -9,7 +9,7 @@ import { statusIn } from './read-bundle.ts';
 import { recordPieces, renameId, renamePiece, renameRun } from './rename-run.ts';
 import { at, readRunBlobs } from './run-blobs.ts';
 import { rowOfStart } from './stored-rows.ts';
-import { provenanceIn, toEvent } from './stored-run.ts';
+import { arrivalTypes, provenanceIn, toEvent } from './stored-run.ts';
 
 export interface ForkPlace {
   readonly runId: string;
@@ -68,20 +68,29 @@ async function copyFirst(store: Store, row: RunRow, { events, name, listed }: Fi
         const { type, body } = renameBlobs(renameRun(event, names), hashes);
         return { type, body };
       });
-      const forked = toEvent({ type: 'forked', body: { from: runId, seq: events.length } });
-      return [...own, ...(await cameFrom(store, row, events.length)), forked];
+      return [...own, ...(await endOfFork(store, row, events))];
     },
     row: listed,
     copyBelow: childrenIn(events).size === 0 ? undefined : () => copyChildren(store, events, names),
   });
 }
 
-/** What was imported is as foreign in a fork of it, also where the fork ends before the event that says so. */
-async function cameFrom(store: Store, { runId, headSeq }: RunRow, seq: number): Promise<readonly NewEvent[]> {
-  if (seq >= headSeq) return [];
-  const provenance = provenanceIn(await store.runs.events(runId, { from: seq + 1, to: headSeq }));
-  if (provenance === undefined) return [];
-  return [toEvent({ type: 'moved', body: { provenance: { ...provenance, id: systemId() } } })];
+/**
+ * A fork is another run: an approval that was given before the cut and not used counts only in the run that it was given to. What was
+ * imported is as foreign in a fork of it, also where the fork ends before the event that says so.
+ */
+async function endOfFork(
+  store: Store,
+  { runId, headSeq }: RunRow,
+  events: readonly StoredEvent[],
+): Promise<readonly NewEvent[]> {
+  const seq = events.length;
+  const later = seq < headSeq ? await store.runs.events(runId, { from: seq + 1, to: headSeq }) : [];
+  const arrived = provenanceIn(later.filter(({ type }) => arrivalTypes.includes(type)));
+  const own = { type: 'forked', atMs: systemClock.wallMs(), from: runId } as const;
+  const provenance = { ...(arrived ?? provenanceIn(events) ?? own), id: systemId() };
+  const moved = arrived === undefined ? [] : [toEvent({ type: 'moved', body: { provenance } })];
+  return [...moved, toEvent({ type: 'forked', body: { from: runId, seq, provenance } })];
 }
 
 /** A fork that goes on needs them: a hand-off what was said before, a node that failed or waits its own record. */

@@ -41,8 +41,11 @@ export type RecordedEvent =
   /** It is taken up with other code than it was begun with. */
   | { readonly type: 'changed'; readonly body: { readonly differences: readonly string[] } }
   | { readonly type: 'parked'; readonly body: { readonly crashes: number } }
-  /** Everything before it is a copy of another run, up to that event of it. */
-  | { readonly type: 'forked'; readonly body: { readonly from: string; readonly seq: number } }
+  /** Everything before it is a copy of another run, up to that event of it. Without `provenance` it was written by an older program. */
+  | {
+      readonly type: 'forked';
+      readonly body: { readonly from: string; readonly seq: number; readonly provenance?: Provenance };
+    }
   /** Everything before it came out of a bundle; the body says what the store it came from knew besides. */
   | { readonly type: 'imported'; readonly body: Json }
   /** Everything before it was copied from another store, or taken over from another backend. */
@@ -132,7 +135,7 @@ export const arrivalTypes: readonly string[] = ['imported', 'moved'];
 export function provenanceIn(events: readonly StoredEvent[]): Provenance | undefined {
   const event = events.findLast(({ type, body }) => {
     if (arrivalTypes.includes(type)) return true;
-    return type === 'suspended' && at(body, ['provenance']) !== undefined;
+    return (type === 'suspended' || type === 'forked') && at(body, ['provenance']) !== undefined;
   });
   if (event === undefined) return undefined;
   const known = readProvenance(at(event.body, ['provenance']));

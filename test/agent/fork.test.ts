@@ -118,6 +118,34 @@ describe('forkRun()', () => {
     });
   });
 
+  it('asks again about a call that was approved and had not started', async () => {
+    const world = createWorld();
+    const done: string[] = [];
+    const tools = [pay({ permission: 'ask', onPaid: () => void done.push('paid') })];
+    await world.run(world.agent([payOnce], { tools }));
+    await world.resume(world.agent([payOnce], { tools }), { answer: true });
+    expect(done).toHaveLength(1);
+    const answered = (await world.store.runs.events(runId)).find(({ type }) => type === 'wait');
+    const fork = await forkRun(world.store, { runId, seq: answered?.seq ?? 0, as: 'other' });
+    const asked = await world.clock.runUntil(world.agent([payOnce], { tools }).resume(fork));
+    expect(asked).toMatchObject({
+      type: 'suspended',
+      reason: 'approval',
+      request: { provenance: { type: 'forked', from: runId } },
+    });
+    expect(done).toHaveLength(1);
+    const again = await forkRun(world.store, { runId: fork, seq: answered?.seq ?? 0, as: 'third' });
+    expect(await world.clock.runUntil(world.agent([payOnce], { tools }).resume(again))).toMatchObject({
+      reason: 'approval',
+      request: { provenance: { type: 'forked' } },
+    });
+    const agent = world.agent([payOnce], { tools });
+    expect(await world.clock.runUntil(agent.resume(fork, { answer: true }))).toMatchObject({
+      type: 'completed',
+    });
+    expect(done).toHaveLength(2);
+  });
+
   it('goes on after questions that a callback has answered', async () => {
     const world = createWorld();
     const options = { tools: [pay({ permission: 'ask' }), look()], callbacks: { onApproval: () => true } };

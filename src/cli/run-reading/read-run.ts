@@ -56,7 +56,7 @@ export async function readRun(store: Store, runId: string): Promise<RunReading> 
 
 /** For people and programs that read about a run: its texts are redacted and bounded. */
 export function toOrigin(provenance: Provenance | undefined): RunOrigin | undefined {
-  if (provenance === undefined) return undefined;
+  if (provenance === undefined || provenance.type === 'forked') return undefined;
   const { type, atMs, from, by } = provenance;
   return {
     type,

@@ -45,8 +45,10 @@ export interface RunReading {
   readonly trouble?: Failure;
 }
 
-/** Where a record came from, without the id that marks what was decided here. */
-export type RunOrigin = Omit<Provenance, 'id'>;
+/** Where a record came from, without the id that marks what was decided here. A fork of a run of this store is no such record. */
+export interface RunOrigin extends Omit<Provenance, 'id'> {
+  readonly type: Exclude<Provenance['type'], 'forked'>;
+}
 
 /** A word to the run that waits in the store: an answer, a message, a wish for its end. */
 export interface PendingSignal {
