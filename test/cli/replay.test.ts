@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { chainEvents, writeBundle } from '../../src/runtime/run-bundle.ts';
@@ -14,6 +15,7 @@ const golden = path.resolve(import.meta.dirname, '../golden');
 const bundleFile = (name: string): string => path.join(golden, `${name}.bundle.json`);
 
 let line: CommandLine;
+const home = mkdtempSync(path.join(tmpdir(), 'rerail-replay-home-'));
 
 beforeAll(async () => {
   line = await buildCommandLine();
@@ -22,6 +24,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await line.remove();
+  rmSync(home, { recursive: true });
 });
 
 const at = (name: string): string => path.join(line.folder, name);
@@ -198,8 +201,8 @@ describe('rerail export', () => {
     },
   ])('refuses $what', async ({ argv, says, exit }) => {
     const before = readFileSync(at('package.json'), 'utf8');
-    // The store of whoever runs the tests is none of theirs.
-    const env = { XDG_STATE_HOME: at('state'), XDG_CONFIG_HOME: at('config') };
+    // The store of whoever runs the tests is none of theirs, and a folder in the workspace would not be taken.
+    const env = { XDG_STATE_HOME: path.join(home, 'state'), XDG_CONFIG_HOME: path.join(home, 'config') };
     const { exitCode, out, err } = await line.run(['export', ...argv], { env });
     expect(err).toMatch(says);
     expect({ exitCode, out }).toEqual({ exitCode: exit, out: '' });

@@ -101,7 +101,9 @@ describe('rerail runs', () => {
 
   it('prints JSON also where no run was ever begun', async () => {
     const state = path.join(folder, 'state');
-    const world = { folder, env: { XDG_STATE_HOME: state, XDG_CONFIG_HOME: state } };
+    const workspace = path.join(folder, 'workspace');
+    mkdirSync(workspace, { recursive: true });
+    const world = { folder: workspace, env: { XDG_STATE_HOME: state, XDG_CONFIG_HOME: state } };
     const { out, exitCode } = await perform(runRuns, { flags: { json: true } }, world);
     expect({ said: JSON.parse(out) as unknown, exitCode }).toEqual({
       said: { type: 'end', runs: 0 },

@@ -67,3 +67,8 @@ export function readLedger(file: string): readonly LedgerLine[] {
   const lines = readFileSync(file, 'utf8').split('\n');
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as LedgerLine);
 }
+
+/** The id of a call by its place in the plan of its run. The clerk continues a conversation in which the ids of the triage are taken. */
+export function plannedId(runId: string, step: number, index: number): string {
+  return `${step}.${index}${runId.endsWith('/1-clerk') ? '-clerk' : ''}`;
+}

@@ -8,7 +8,7 @@ import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import type { ScriptedModel, ScriptEntry } from '../../src/testing/scripted-model.ts';
 import { createClerkTools, resultsIn, textsOf } from './clerk.ts';
 import type { Plan } from './clerk.ts';
-import { callOf } from './ledger.ts';
+import { callOf, plannedId } from './ledger.ts';
 import type { Ledger } from './ledger.ts';
 
 // Several agents: two side by side, of which one passes the conversation on, and one after them. Each has the calls of a plan.
@@ -85,7 +85,7 @@ function nextStep(ledger: Ledger, name: Name, messages: readonly Message[]): Scr
   if (names === undefined) return `Done: ${Object.keys(results).length} calls.`;
   return {
     toolCalls: names.map((each, index) => {
-      const callId = `${step}.${index}`;
+      const callId = plannedId(runId, step, index);
       return { name: each, callId, arguments: { call: callOf({ runId, callId }) } };
     }),
   };

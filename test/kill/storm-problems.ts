@@ -1,4 +1,4 @@
-import { callOf } from './ledger.ts';
+import { callOf, plannedId } from './ledger.ts';
 import type { LedgerLine } from './ledger.ts';
 import type { Said } from './life.ts';
 import type { Storm } from './storm.ts';
@@ -105,6 +105,6 @@ function planOf(runId: string, ledger: readonly LedgerLine[]): Readonly<Record<s
   const first = ledger.find((line) => line.kind === 'asked' && line.runId === runId);
   const plan = first?.kind === 'asked' ? first.plan : [];
   return Object.fromEntries(
-    plan.flatMap((names, step) => names.map((name, index) => [`${step}.${index}`, name])),
+    plan.flatMap((names, step) => names.map((name, index) => [plannedId(runId, step, index), name])),
   );
 }
