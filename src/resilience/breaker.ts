@@ -111,11 +111,6 @@ export function isDown(worked: readonly boolean[], { minAnswers, failureShare }:
   return failures >= worked.length * failureShare || !worked.slice(-minAnswers).includes(true);
 }
 
-/** Whether it has answered anybody lately. */
-export function isAnswering(breaker: Breaker): boolean {
-  return breaker.type === 'closed' && breaker.recent.includes(true);
-}
-
 /** All that is remembered was good: another good answer changes nothing. */
 function isSpotless(recent: readonly boolean[], { window }: BreakerPolicy): boolean {
   return recent.length === window && !recent.includes(false);

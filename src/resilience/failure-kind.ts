@@ -21,13 +21,16 @@ export function kindOf({ code, causes, context }: Failure): FailureKind {
   return code === 'INVALID_RESPONSE' && context['isNoAnswer'] === true ? 'NO_ANSWER' : code;
 }
 
+const maxAccidents = 3;
+
 /**
  * How often a failure of this kind may be followed by another attempt at the same model, besides what the policy allows. Where the model
- * has answered lately, neither its name nor a login page stands in the way.
+ * has answered lately, a name that does not resolve or a web page is more likely an accident.
  */
 export function maxRepeatsOf(failure: Failure, isAnswering = false): number {
   const kind = kindOf(failure);
-  if (kind === 'NAME_NOT_FOUND' || kind === 'NO_ANSWER') return isAnswering ? Infinity : narrowKinds[kind];
+  if (kind === 'NAME_NOT_FOUND' || kind === 'NO_ANSWER')
+    return isAnswering ? maxAccidents : narrowKinds[kind];
   const { retries } = recoveryRoutes[kind];
   return retries === 'policy' ? Infinity : retries;
 }

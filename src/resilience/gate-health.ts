@@ -1,7 +1,7 @@
 import type { Failure } from '../errors/failure.ts';
 import { closedAccount, observeAccount } from './account-breaker.ts';
 import type { AccountBreaker } from './account-breaker.ts';
-import { admit, closedBreaker, forceOpen, isAnswering, observe } from './breaker.ts';
+import { admit, closedBreaker, forceOpen, observe } from './breaker.ts';
 import type { Breaker, BreakerPolicy, Health } from './breaker.ts';
 import { coolDown, cooledBy } from './cooldown.ts';
 import type { Cooldown } from './cooldown.ts';
@@ -20,6 +20,8 @@ export interface GateHealth {
 
 interface ModelHealth {
   breaker: Breaker;
+  /** Since the breaker was last open. */
+  hasAnswered: boolean;
   failure: Failure | undefined;
   /** It named a time before which it is asked last. */
   limited: Cooldown | undefined;
@@ -71,7 +73,7 @@ export function breakerOf({ account, models }: GateHealth, model: string): Break
 
 /** Whether the model has answered anybody lately. */
 export function answersLately({ models }: GateHealth, model: string): boolean {
-  return isAnswering(models.get(model)?.breaker ?? closedBreaker);
+  return models.get(model)?.hasAnswered === true;
 }
 
 /** What keeps a request to the model from being sent now. */
@@ -133,6 +135,8 @@ export function learn(health: GateHealth, ending: Ending): boolean {
   const own = ownOf(health, model);
   own.breaker = observe(own.breaker, { health: seen, probe, nowMs }, health.policy);
   if (seen === 'down') own.failure = failure;
+  // A web page or an empty body also comes from something that works; it is no answer.
+  own.hasAnswered = isSuccess || (own.hasAnswered && own.breaker.type === 'closed');
   const isCoolProbe = probe !== undefined && health.coolProbe === probe;
   if (isCoolProbe) health.coolProbe = undefined;
   if (isSuccess) {
@@ -191,7 +195,12 @@ function ownOf({ models }: GateHealth, model: string): ModelHealth {
     const oldest = [...models].find(([, { breaker }]) => breaker.type === 'closed') ?? [...models][0];
     if (oldest !== undefined) models.delete(oldest[0]);
   }
-  const made: ModelHealth = { breaker: closedBreaker, failure: undefined, limited: undefined };
+  const made: ModelHealth = {
+    breaker: closedBreaker,
+    hasAnswered: false,
+    failure: undefined,
+    limited: undefined,
+  };
   models.set(model, made);
   return made;
 }
