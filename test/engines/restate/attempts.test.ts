@@ -27,7 +27,7 @@ interface Played {
   /** How it ended on Restate. */
   readonly end: RunStatus;
   /** How its journal ends in memory, where nothing may be performed. */
-  readonly replayed: unknown;
+  readonly replayed: Readonly<Record<string, unknown>>;
   readonly cancelReason: string | undefined;
 }
 
@@ -55,10 +55,12 @@ async function play(seed: number, { isCancelled }: { readonly isCancelled: boole
   }
   const end = await endOf(engine, runId);
   const snapshot = JSON.parse(JSON.stringify(await engine.journal?.(runId))) as RunSnapshot; // It has one.
-  return { end, replayed: await replay(program, snapshot), cancelReason: snapshot.cancelReason };
+  const { generation, cancelReason } = snapshot;
+  // The status of a run also has its generation, which a replay was given.
+  return { end, replayed: { ...(await replay(program, snapshot)), generation }, cancelReason };
 }
 
-async function replay(program: DurableProgram, snapshot: RunSnapshot): Promise<unknown> {
+async function replay(program: DurableProgram, snapshot: RunSnapshot): Promise<object> {
   const refuse: Effect = () => {
     throw new Error('Nothing may be performed');
   };

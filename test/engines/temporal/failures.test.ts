@@ -82,8 +82,9 @@ describe(`failures of the engine on ${serverName}`, { timeout: 60_000 }, () => {
   it('carries a result that just fits, and is broken by HISTORY_LIMIT where the next generation would begin with too much', async () => {
     await open('grows', { options: { limits: { maxValueBytes: 4000 } } });
     await start(3000);
-    expect(await whenOver()).toMatchObject({ type: 'ended' });
-    await start(3900);
+    // It ended in the generation that it began itself.
+    expect(await whenOver()).toMatchObject({ type: 'ended', generation: 2 });
+    expect(await start(3900, 2)).toBe('begun');
     await expect.poll(whenOver).toMatchObject({ type: 'broken', failure: { code: 'HISTORY_LIMIT' } });
   });
 
