@@ -91,12 +91,17 @@ describe('a question of a run that waits', { timeout: 30_000 }, () => {
 
   it('lets a file be written over as the person saw it, though another process had read it', async () => {
     await open(['run', overwrite, '--on-approval', 'suspend', '--run-id', 'over']).exited();
-    expect(await open(['approve', 'over']).exited()).toBe(0);
+    const approved = open(['approve', 'over']);
+    await approved.waitFor(/Run exactly this, once\? \[y\/N\]/);
+    approved.type('y\r');
+    expect(await approved.exited()).toBe(0);
     expect(await readFile(path.join(folder, 'project', 'b.txt'), 'utf8')).toBe('hello');
   });
 
   it('is answered by rerail approve, with the change shown', async () => {
     const approved = open(['approve', 'r']);
+    await approved.waitFor(/Run exactly this, once\? \[y\/N\]/);
+    approved.type('y\r');
     expect(await approved.exited()).toBe(0);
     expect(approved.text()).toMatch(/c\.txt, new: 1 added, 0 removed/);
     expect(await readFile(path.join(folder, 'project', 'c.txt'), 'utf8')).toBe('hello');
