@@ -18,6 +18,8 @@ export interface Durable {
   readonly generation: number;
   /** Nothing outlives the process, so there is nothing that an intent could protect from. */
   readonly isVolatile?: boolean;
+  /** The run is carried elsewhere, and this program only comes after it: it must decide nothing by what it knows besides the verbs. */
+  readonly isCopy?: boolean;
   /** Performs an effect once and remembers its outcome. Never rejects for an effect's failure. */
   readonly call: (effect: string, input: Json, options?: DurableCallOptions) => Promise<Outcome>;
   readonly sleep: (delayMs: number) => Promise<void>;

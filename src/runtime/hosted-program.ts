@@ -14,6 +14,7 @@ import { watchRun } from './run-watchers.ts';
 export function createHostedProgram(held: HostedRuns): DurableProgram {
   return withMovedRuns(async (durable, input) => {
     const live = takeUp(held, durable.runId);
+    live.isCopy = durable.isCopy === true;
     try {
       return await carry(held, live, { durable, input: input as unknown as DriveInput }); // What `begin` and `resume` start it with.
     } finally {

@@ -258,7 +258,8 @@ async function journalOf(engine: Engine, runId: string): Promise<RunSnapshot | u
 async function cancel(held: HostedRuns, runId: string, reason: string): Promise<void> {
   const engine = await held.engine();
   const live = held.runs.get(runId);
-  if (live !== undefined) live.isCancelled = true;
+  // A copy that ended by itself would have left the run that it comes after.
+  if (live?.isCopy === false) live.isCancelled = true;
   await engine.cancel(runId, reason);
 }
 

@@ -50,6 +50,8 @@ export interface LiveRun {
   /** Nothing has been done since it was taken from its record. */
   isUntouched: boolean;
   isCancelled: boolean;
+  /** It is carried elsewhere: a wish to end it is obeyed when it is heard from there. */
+  isCopy: boolean;
   /** Of a run below another one: what it may use up of what that one has left. */
   bounds: RunBounds | undefined;
   /** It and all runs below it; made when the first one is begun. */
@@ -107,6 +109,7 @@ export function createLiveRun(runId: string, maxConcurrentTools: number): LiveRu
     isQuiet: false,
     isUntouched: false,
     isCancelled: false,
+    isCopy: false,
     bounds: undefined,
     family: undefined,
     depth: 0,

@@ -54,6 +54,7 @@ function afterPast(durable: Durable, moved: MovedRun): Durable {
     runId: durable.runId,
     generation: durable.generation,
     ...(durable.isVolatile === undefined ? {} : { isVolatile: durable.isVolatile }),
+    ...(durable.isCopy === undefined ? {} : { isCopy: durable.isCopy }),
     call: (effect, input, options) => call(past, { effect, input, options }),
     sleep: (delayMs) => sleep(past, delayMs),
     waitFor: (signal, options = {}) => waitFor(past, signal, options),

@@ -19,6 +19,7 @@ function mirrorDurable(mirror: Mirror): Durable {
   return {
     runId,
     generation,
+    isCopy: true,
     call: (effect, input) =>
       unheard(verb(mirror, (position) => ({ type: 'call', position, effect, input })).then(outcomeIn)),
     sleep: (delayMs) =>

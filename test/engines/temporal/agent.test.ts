@@ -98,6 +98,46 @@ describe(`an agent on ${serverName}`, { timeout: 60_000 }, () => {
     expect(await running).toMatchObject({ type: 'cancelled' });
   });
 
+  it('is cancelled while the wish is still on its way, although it goes on meanwhile', async () => {
+    const paid: string[] = [];
+    let cancelling: Promise<void> | undefined;
+    const pay = tool({
+      name: 'pay',
+      description: 'Pays.',
+      input: { type: 'object', properties: {} },
+      execute: () => {
+        paid.push('Ann');
+        cancelling = agent.cancel('slow-wish', 'enough');
+        return 'paid';
+      },
+    });
+    const model = scriptedModel([
+      { toolCalls: [{ name: 'pay', arguments: {} }] },
+      { text: 'late', delayMs: 60_000 },
+    ]);
+    const create = temporal(backend.options);
+    const agent: Agent = createAgent({
+      name: freshName(),
+      model,
+      tools: [pay],
+      engine: async (setup) => {
+        const engine = await create(setup);
+        return {
+          ...engine,
+          cancel: async (runId, reason) => {
+            await expect.poll(() => model.calls.length, { timeout: 5000 }).toBe(2);
+            await engine.cancel(runId, reason);
+          },
+        };
+      },
+    });
+    open.push(agent);
+    const outcome = await agent.run('Pay Ann', { runId: 'slow-wish' });
+    expect(outcome).toMatchObject({ type: 'cancelled' });
+    await cancelling;
+    expect(paid).toEqual(['Ann']);
+  });
+
   it('goes on after a failure, with what it had', async () => {
     const model = scriptedModel([{ failure: 'INVALID_REQUEST' }, 'Now it works.']);
     const agent = agentOf({ name: freshName(), model });
