@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Failure } from '../errors/failure.ts';
 import type { Pooled } from './key-pool.ts';
 import type { Price } from './price.ts';
+import type { RequestNote } from './request-note.ts';
 import type { Timeouts } from './timeouts.ts';
 import type { Usage } from './usage.ts';
 
@@ -19,7 +20,8 @@ export interface EmbeddingModel extends Pooled<EmbeddingModel> {
   readonly price?: Price;
   /**
    * Embeds the texts in one request. Must not reject: whatever goes wrong comes back as a failure. Must end within
-   * `timeouts.totalMs`, must end at once when the signal aborts, and must not send a second request.
+   * `timeouts.totalMs`, must end at once when the signal aborts, and must not send a second request;
+   * only a kept connection that turns out to be closed before anything was answered may be replaced, once.
    */
   readonly embed: (texts: readonly string[], options?: EmbedOptions) => Promise<EmbeddingResponse>;
 }
@@ -32,9 +34,13 @@ export interface EmbedOptions {
 }
 
 /** A typed success or a typed failure, never a throw. */
-export type EmbeddingResponse =
+export type EmbeddingResponse = {
+  /** What was done about the request on its way; absent where nothing. */
+  readonly notes?: readonly RequestNote[];
+} & (
   | { readonly type: 'success'; readonly result: EmbeddingResult }
-  | { readonly type: 'failure'; readonly failure: Failure };
+  | { readonly type: 'failure'; readonly failure: Failure }
+);
 
 /** As many vectors as there were texts, in their order, all of one length, every number finite. */
 export interface EmbeddingResult {

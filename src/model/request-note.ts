@@ -4,3 +4,9 @@ export type RequestNote =
   | { readonly type: 'reconnected' }
   /** The provider has no words for the tool, so that it was not offered: one schema that is refused breaks the whole request. */
   | { readonly type: 'tool-left-out'; readonly tool: string; readonly reason: string };
+
+/** How many requests of an attempt went out again: each is one more that the provider may count. */
+export function countResent(notes: readonly RequestNote[] | undefined): number {
+  // A model need not be ours.
+  return Array.isArray(notes) ? notes.filter((note: RequestNote) => note.type === 'reconnected').length : 0;
+}

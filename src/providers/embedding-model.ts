@@ -6,6 +6,7 @@ import type { EmbeddingModel, EmbeddingResponse, EmbedOptions } from '../model/e
 import { asPool } from '../model/key-pool.ts';
 import { costOf } from '../model/price.ts';
 import type { Price } from '../model/price.ts';
+import type { RequestNote } from '../model/request-note.ts';
 import { configError } from './config-error.ts';
 import type { EmbeddingOptions } from './embedding-options.ts';
 import type { EmbeddingAnswer, EmbeddingProtocol } from './embedding-protocols.ts';
@@ -74,6 +75,7 @@ function embeddingAt(
       if (refused !== undefined) return failed(refused);
       if (texts.length === 0) return { type: 'success' as const, result: { vectors: [], usage: {} } };
       const { path, body } = protocol.request(texts, target);
+      const notes: RequestNote[] = [];
       const post: JsonPost = {
         provider,
         model,
@@ -81,8 +83,10 @@ function embeddingAt(
         headers: wire.headersFor(),
         body,
         transport: endpoint.transport ?? nodeTransport,
+        onReconnected: () => void notes.push({ type: 'reconnected' }),
       };
-      return answerTo({ post, attempt, protocol }, texts.length, subject);
+      const response = await answerTo({ post, attempt, protocol }, texts.length, subject);
+      return notes.length === 0 ? response : { ...response, notes };
     },
   });
   // Copies of a model share this function, and nothing is sent without it.

@@ -1,4 +1,5 @@
 import { Buffer, isUtf8 } from 'node:buffer';
+import { defined } from '../base/defined.ts';
 import { systemClock } from '../base/system.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
@@ -23,6 +24,8 @@ export interface JsonPost extends Omit<TransportRequest, 'body'> {
   readonly model: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly transport: Transport;
+  /** As of the transport. */
+  readonly onReconnected?: () => void;
 }
 
 /** What came of it: any JSON at all, or a failure of the origin `embedding`. */
@@ -65,7 +68,7 @@ interface Course {
 }
 
 async function exchange(
-  { url, headers, body, transport }: JsonPost,
+  { url, headers, body, transport, onReconnected }: JsonPost,
   course: Course,
   { watch, signal: signalOf }: Ending,
 ): Promise<string> {
@@ -75,6 +78,7 @@ async function exchange(
     {
       signal,
       maxBodyBytes,
+      ...defined({ onReconnected }),
       onConnected: () => {
         if (course.phase !== 'connect') return;
         course.phase = 'headers';

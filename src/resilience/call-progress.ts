@@ -55,7 +55,7 @@ export interface AttemptSituation extends ChainRest {
 }
 
 /** What an attempt used up, as far as it is known. */
-export type Charge = Pick<AttemptCharge, 'inputTokens' | 'outputTokens' | 'costUsd'>;
+export type Charge = Pick<AttemptCharge, 'inputTokens' | 'outputTokens' | 'costUsd' | 'resent'>;
 
 /** The end of one step: of the attempt, or that it was not admitted, and what was decided about it. JSON as far as `value` is. */
 export type StepEnd<Value> = StepTimes & {
@@ -203,6 +203,7 @@ export function chargeEnd(ledger: Ledger, charge: Charge, failure: Failure | und
     inputTokens: charge.inputTokens,
     outputTokens: charge.outputTokens,
     costUsd: charge.costUsd,
+    resent: charge.resent,
     wasSent: failure?.phase !== 'connect',
     isLost: failure !== undefined,
   });

@@ -34,21 +34,23 @@ export interface AttemptCharge {
   readonly outputTokens?: number | undefined;
   readonly costUsd?: number | undefined;
   readonly isLost: boolean;
+  /** Requests before that were lost with a kept connection: nobody knows whether the provider has charged for them. */
+  readonly resent?: number | undefined;
 }
 
 /** Adds one attempt. */
 export function chargeAttempt(ledger: Ledger, charge: AttemptCharge): Ledger {
   if (!charge.wasSent) return ledger;
-  const { inputTokens, outputTokens, costUsd } = charge;
+  const { inputTokens, outputTokens, costUsd, resent = 0 } = charge;
   const isUsageKnown = inputTokens !== undefined && outputTokens !== undefined;
   const tokens = (inputTokens ?? 0) + (outputTokens ?? 0);
   return {
-    requests: ledger.requests + 1,
+    requests: ledger.requests + 1 + resent,
     inputTokens: ledger.inputTokens + (inputTokens ?? 0),
     outputTokens: ledger.outputTokens + (outputTokens ?? 0),
-    unknownUsage: ledger.unknownUsage + (isUsageKnown ? 0 : 1),
+    unknownUsage: ledger.unknownUsage + (isUsageKnown ? 0 : 1) + resent,
     costUsd: ledger.costUsd + (costUsd ?? 0),
-    unknownCost: ledger.unknownCost + (costUsd === undefined ? 1 : 0),
+    unknownCost: ledger.unknownCost + (costUsd === undefined ? 1 : 0) + resent,
     waitedMs: ledger.waitedMs,
     lostTokens: ledger.lostTokens + (charge.isLost ? tokens : 0),
   };

@@ -5,6 +5,7 @@ import { embedBatches } from '../model/embed-all.ts';
 import type { EmbedAllResponse } from '../model/embed-all.ts';
 import type { EmbeddingModel, EmbeddingResponse } from '../model/embedding.ts';
 import { withKeys } from '../model/key-pool.ts';
+import { countResent } from '../model/request-note.ts';
 import type { Timeouts } from '../model/timeouts.ts';
 import { addLedgers, emptyLedger, spentLimit } from '../resilience/ledger.ts';
 import type { Ledger, LedgerLimits } from '../resilience/ledger.ts';
@@ -130,12 +131,14 @@ function targetOf(
     attempt: async ({ leftMs }) => {
       const totalMs = Math.max(1, Math.min(timeouts.totalMs, leftMs));
       const value = await guardEmbedding(model, batch, { signal, clock, timeouts: { ...timeouts, totalMs } });
+      const resent = countResent(value.notes);
       if (value.type === 'failure') {
-        return { type: 'failure', failure: value.failure, canSplice: false, value, charge: {} };
+        return { type: 'failure', failure: value.failure, canSplice: false, value, charge: { resent } };
       }
       const { usage, costUsd } = value.result;
       // Vectors cost nothing to write.
-      return { type: 'success', value, charge: { inputTokens: usage.inputTokens, outputTokens: 0, costUsd } };
+      const charge = { inputTokens: usage.inputTokens, outputTokens: 0, costUsd, resent };
+      return { type: 'success', value, charge };
     },
   };
 }

@@ -5,6 +5,7 @@ import type { Failure } from '../errors/failure.ts';
 import { beginsAnew, joinContinuation, mayBeginAnew } from '../model/join-continuation.ts';
 import type { Model, ModelResponse, PartialResult } from '../model/model.ts';
 import type { ModelRequest } from '../model/request.ts';
+import { countResent } from '../model/request-note.ts';
 import type { StreamPart } from '../model/stream-part.ts';
 import { fallbackFirstTokenMs } from '../model/timeouts.ts';
 import type { Timeouts } from '../model/timeouts.ts';
@@ -158,11 +159,12 @@ function succeeded(result: PartialResult): Attempted<PartialResult> {
 }
 
 /** A model need not be ours: what is no count is unknown, or limits would count with it. */
-function chargeOf({ usage, costUsd }: PartialResult): Attempted<PartialResult>['charge'] {
+function chargeOf({ usage, costUsd, notes }: PartialResult): Attempted<PartialResult>['charge'] {
   const inputTokens = readCount(usage.inputTokens);
   const outputTokens = readCount(usage.outputTokens);
   const isCost = typeof costUsd === 'number' && costUsd >= 0 && costUsd < Infinity;
-  return { inputTokens, outputTokens, costUsd: isCost ? costUsd : undefined };
+  const charge = { inputTokens, outputTokens, costUsd: isCost ? costUsd : undefined };
+  return notes === undefined ? charge : { ...charge, resent: countResent(notes) };
 }
 
 interface Listener {

@@ -1,5 +1,5 @@
 import { LLMock } from '@copilotkit/aimock';
-import { afterAll, afterEach, beforeAll } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { callModel, createGates } from '../../src/model/index.ts';
 import type {
   CallOutcome,
@@ -8,6 +8,8 @@ import type {
   ModelRequest,
   ToolDefinition,
 } from '../../src/model/index.ts';
+import { createNodeTransport } from '../../src/providers/http/node-transport.ts';
+import type { NodeTransport } from '../../src/providers/http/node-transport.ts';
 import type { ProviderOptions } from '../../src/providers/provider-options.ts';
 import { providerModel } from './provider-models.ts';
 import type { ProviderName } from './provider-models.ts';
@@ -43,14 +45,19 @@ export const providers: readonly ProviderName[] = [
 /** Three quick tries; nothing that is fast here needs its bounds. */
 export const quickRetry = { maxAttempts: 3, baseDelayMs: 2, maxDelayMs: 4, minDelayMs: 1 } as const;
 
-/** A server for the tests of one file; fixtures and journal are empty before each test. */
+/** A server for the tests of one file; fixtures and journal are empty before each test, and no connection is left from another. */
 export function useAimock({ keys }: { readonly keys?: readonly string[] } = {}): Aimock {
   const auth = keys === undefined ? {} : { auth: { apiKeys: keys } };
   const mock = new LLMock({ host: '127.0.0.1', port: 0, chunkSize: 7, ...auth });
   const seen = (): number => mock.getRequests().length;
   // Versions are part of the address, as the providers' own clients want it; Ollama's is added by ours.
   const baseURL = (provider: ProviderName): string => mock.url + basePaths[provider];
+  let transport: NodeTransport | undefined;
   beforeAll(() => mock.start());
+  beforeEach(() => {
+    transport = createNodeTransport();
+  });
+  afterEach(() => transport?.close());
   // A reset leaves the chaos that was set by hand.
   afterEach(() => void mock.reset().clearChaos());
   afterAll(() => mock.stop());
@@ -62,7 +69,7 @@ export function useAimock({ keys }: { readonly keys?: readonly string[] } = {}):
       mock.clearRequests();
       let shown = '';
       const outcome = await callModel(
-        providerModel(provider, { baseURL: baseURL(provider), ...options }),
+        providerModel(provider, { baseURL: baseURL(provider), ...(transport && { transport }), ...options }),
         request,
         {
           gates: createGates(),

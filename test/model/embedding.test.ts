@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startChaosServer } from '../../src/chaos/index.ts';
 import type { ChaosServer } from '../../src/chaos/index.ts';
 import { EmbeddingError, RerailError } from '../../src/errors/index.ts';
@@ -9,11 +9,11 @@ import { ollamaEmbedding } from '../../src/providers/ollama/index.ts';
 import { openaiEmbedding } from '../../src/providers/openai/index.ts';
 
 let server: ChaosServer;
-beforeAll(async () => {
+// For each test its own, so that none goes out on a connection that was kept from another.
+beforeEach(async () => {
   server = await startChaosServer();
 });
-afterEach(() => server.reset());
-afterAll(() => server.close());
+afterEach(() => server.close());
 
 const apiKey = 'test-key-0123456789';
 const providers: Readonly<Record<string, () => EmbeddingModel>> = {
@@ -43,6 +43,18 @@ describe.each(Object.entries(providers))('callEmbedding() at %s', (_name, create
     });
     expect(outcome.type === 'success' && outcome.result.vectors).toHaveLength(2);
     expect(outcome.ledger.requests).toBe(3);
+    expect(server.counters().requests).toBe(3);
+  });
+
+  it('counts the request that goes out again where a kept connection is lost', async () => {
+    server.setFaults({ script: [null, 'reset-before-headers', null] });
+    const model = { ...createModel(), maxBatch: 1 };
+    const outcome = await callEmbedding(model, ['a', 'b'], {
+      gates: createGates(),
+      policy: { retry: { maxAttempts: 1 } },
+    });
+    expect(outcome.type === 'success' && outcome.result.vectors).toHaveLength(2);
+    expect(outcome.ledger).toMatchObject({ requests: 3 });
     expect(server.counters().requests).toBe(3);
   });
 

@@ -67,6 +67,7 @@ describe.each(wires)('a kept connection that the server has closed on %s', (wire
     expect(outcome).toMatchObject({
       type: 'success',
       result: { text: 'Hello', notes: [{ type: 'reconnected' }] },
+      report: { attempts: [{ attempt: 1 }], ledger: { requests: 2 } },
     });
     expect(received()).toBe(3);
     expect(connections()).toBe(2);

@@ -100,8 +100,14 @@ function exchangeAfresh(
   sending: SendOptions,
 ): Promise<TransportResponse> {
   dropFreeSockets(target.agent, `${target.host}:${target.port}`);
-  sending.onReconnected?.();
-  return exchange({ ...target, isFresh: true }, request, sending);
+  // Told when the new connection stands: one that is refused carries no second request.
+  const onConnected = (): void => {
+    sending.onReconnected?.();
+    sending.onConnected();
+  };
+  // Not a copy: the signal stands on a prototype.
+  const again = Object.create(sending, { onConnected: { value: onConnected } }) as SendOptions;
+  return exchange({ ...target, isFresh: true }, request, again);
 }
 
 /** The connection was told of once. Written out, for a spread does not copy what stands on a prototype. */
