@@ -71,8 +71,8 @@ export const acts: readonly Act[] = [
     without: 'a crash in JSON.parse, or a refund with {} for arguments',
   },
   {
-    title: 'Deaf tools: reading is tried again, paying is looked up',
-    staged: 'get_weather never answers its first call; refund pays and never answers',
+    title: 'Slow tools: reading is tried again, paying is looked up',
+    staged: 'get_weather is too slow the first time; refund pays and never answers',
     faults: { script: [] },
     models: (server) => [viaAnthropic(server)],
     tools: ({ weather, refund }) => [weather, refund],

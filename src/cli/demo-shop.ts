@@ -27,7 +27,7 @@ export function openBooks(): Books {
   return { calls: new Map(), refunds: [] };
 }
 
-/** The tools of a small shop, in this process. A deaf one does its work and never answers. */
+/** The tools of a small shop, in this process. With `isDeaf` reading is too slow at first, and paying is done and never answers. */
 export function openShop(books: Books, { isDeaf = false }: { readonly isDeaf?: boolean } = {}): Shop {
   const findOrder = tool({
     name: 'find_order',
@@ -55,9 +55,9 @@ export function openShop(books: Books, { isDeaf = false }: { readonly isDeaf?: b
     input: objectOf({ city: { type: 'string' } }),
     effect: 'read',
     timeoutMs: 600,
-    execute: (_input, { attempt }) => {
+    execute: (_input, { attempt, signal }) => {
       count(books, 'get_weather');
-      return isDeaf && attempt === 1 ? never() : { sky: 'rain', degrees: 7 };
+      return isDeaf && attempt === 1 ? untilAborted(signal) : { sky: 'rain', degrees: 7 };
     },
   });
   return {
@@ -109,6 +109,13 @@ function count({ calls }: Books, name: string): void {
 
 function receipt({ orderId, cents }: Refund): string {
   return `Refunded ${cents} cents of order ${orderId}.`;
+}
+
+/** Too slow, and stops when it is told to: one that still ran would not be started again. */
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(new Error('Stopped')), { once: true });
+  });
 }
 
 /** Obeys no signal, as a deaf tool does. It holds nothing, so that the process can end. */
