@@ -10,8 +10,8 @@ import { RerailError } from '../errors/rerail-error.ts';
 import type { Store } from '../model/store.ts';
 import { anthropic } from '../providers/anthropic/anthropic.ts';
 import { openai } from '../providers/openai/openai.ts';
-import { readTestReport } from '../providers/simulated/repair/test-report.ts';
-import type { TestReport } from '../providers/simulated/repair/test-report.ts';
+import { readTestReport } from '../providers/simulated/test-report.ts';
+import type { TestReport } from '../providers/simulated/test-report.ts';
 import { createAgent } from '../runtime/create-agent.ts';
 import { createGates } from '../runtime/gates.ts';
 import { loadDriver } from '../storage/sqlite/driver.ts';
@@ -26,8 +26,9 @@ import type { Workspace } from '../tools/workspace/workspace.ts';
 import type { CommandRun } from './command-spec.ts';
 import { playActs } from './demo-acts-play.ts';
 import { demoFaults } from './demo-faults.ts';
+import { payAtBank, playPayment } from './demo-payment.ts';
 import { demoProject, demoPrompt, demoTestCommand } from './demo-project.ts';
-import { closingLines, openingLines, titleLines } from './demo-words.ts';
+import { nextLines, openingLines, resultLines, titleLines } from './demo-words.ts';
 import { exitCodeOf } from './exit-code-of.ts';
 import type { CliIo } from './io.ts';
 import { createScreen } from './layout.ts';
@@ -43,10 +44,12 @@ export interface DemoPace {
 }
 
 /** Slow enough to follow. */
-const watchable: DemoPace = { latencyMs: 250, chunkDelayMs: 25 };
+const watchable: DemoPace = { latencyMs: 150, chunkDelayMs: 15 };
 
 /** `rerail demo`: what a newcomer sees first. */
 export const runDemo: CommandRun = async (given, io) => {
+  const { pay } = given.flags;
+  if (typeof pay === 'string') return payAtBank(pay, io);
   if (given.flags['acts'] !== true) return playDemo(readSeed(given.flags['seed']), io);
   await playActs(io);
   return 0;
@@ -99,13 +102,11 @@ async function perform(demo: Demo): Promise<number> {
     const after = await runTests(workspace, signal);
     const { requests, faultsDelivered } = server.counters();
     const kept = store === undefined ? undefined : storeFile;
-    say(
-      closingLines(
-        { outcome, before, after, requests, faultsDelivered, folder, storeFile: kept, command: io.command },
-        screen,
-      ),
-    );
-    return outcome.type === 'completed' && after.type !== 'passed' ? 1 : exitCodeOf(outcome);
+    say(resultLines({ outcome, before, after, requests, faultsDelivered }, screen));
+    const isPaidOnce = store === undefined || (await playPayment({ io, folder, signal }));
+    say(nextLines({ storeFile: kept, folder, command: io.command }, screen));
+    const isWell = after.type === 'passed' && isPaidOnce;
+    return outcome.type === 'completed' && !isWell ? 1 : exitCodeOf(outcome);
   } finally {
     await server.close();
     await store?.close();

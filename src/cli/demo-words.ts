@@ -1,7 +1,8 @@
 import type { RunOutcome, RunRecovery } from '../agent/run-outcome.ts';
 import { printable } from '../base/printable.ts';
-import type { TestReport } from '../providers/simulated/repair/test-report.ts';
+import type { TestReport } from '../providers/simulated/test-report.ts';
 import { withoutRerail } from './demo-faults.ts';
+import { paymentRunId } from './demo-payment.ts';
 import { layoutRows } from './layout.ts';
 import type { Row, Screen } from './layout.ts';
 import { costText, durationText } from './view/amounts.ts';
@@ -18,7 +19,8 @@ export interface Opening {
 
 /** What one looks at, before anything else is known. */
 export function titleLines({ width, paint }: Screen): readonly string[] {
-  const title = 'Rerail: an agent mends a project while its provider misbehaves';
+  const title =
+    'Rerail: an agent mends a project while its provider misbehaves, and a payment survives kill -9';
   return [...wrap(title, width).map((line) => paint('title', line)), ''];
 }
 
@@ -54,14 +56,18 @@ export interface Closing {
   readonly after: TestReport;
   readonly requests: number;
   readonly faultsDelivered: number;
+}
+
+/** What can be looked at afterwards. */
+export interface Leftovers {
   readonly folder: string;
   /** Nothing where the run was not kept. */
   readonly storeFile: string | undefined;
   readonly command: string;
 }
 
-/** How it ended, what was overcome, what it would have cost, and what to type next. */
-export function closingLines(closing: Closing, screen: Screen): readonly string[] {
+/** How it ended, what was overcome, and what it would have cost. */
+export function resultLines(closing: Closing, screen: Screen): readonly string[] {
   const { outcome, before, after } = closing;
   const rows: readonly Row[] = [
     { label: 'outcome', text: outcomeText(outcome) },
@@ -77,9 +83,6 @@ export function closingLines(closing: Closing, screen: Screen): readonly string[
     '',
     ...wrap(`${count} overcome. Without Rerail:`, screen.width).map((line) => screen.paint('recovery', line)),
     ...recoveryLines(overcome, screen),
-    '',
-    screen.paint('title', 'Type next'),
-    ...nextLines(closing, screen),
   ];
 }
 
@@ -121,14 +124,21 @@ function recoveryLines(recoveries: readonly RunRecovery[], screen: Screen): read
   });
 }
 
-/** Beside each other where there is room, else below each other. */
-function nextLines({ storeFile, folder, command }: Closing, { width }: Screen): readonly string[] {
+/** What to type next: beside each other where there is room, else below each other. */
+export function nextLines(
+  { storeFile, folder, command }: Leftovers,
+  { width, paint }: Screen,
+): readonly string[] {
   const kept =
     storeFile === undefined
       ? []
       : [
           { line: `${command} show demo --store ${storeFile}`, text: 'this run, step by step' },
           { line: `${command} why demo --store ${storeFile}`, text: 'why it retried, and why it went on' },
+          {
+            line: `${command} show ${paymentRunId} --store ${storeFile}`,
+            text: 'the payment, and both processes',
+          },
         ];
   const rows = [
     ...kept,
@@ -141,8 +151,19 @@ function nextLines({ storeFile, folder, command }: Closing, { width }: Screen): 
   ];
   const labelWidth = Math.max(...rows.map(({ line }) => line.length)) + 2;
   const isWide = rows.every(({ text }) => 2 + labelWidth + text.length <= width);
-  return rows.flatMap(({ line, text }) => {
+  const lines = rows.flatMap(({ line, text }) => {
     if (isWide) return [`  ${printable(line).padEnd(labelWidth)}${text}`];
     return [`  ${printable(line)}`, ...wrap(text, width - 6).map((part) => `      ${part}`)];
   });
+  const missing =
+    storeFile === undefined
+      ? [
+          '',
+          ...wrap(
+            'Not shown: a payment that is killed and not made twice. It needs SQLite, which this Node lacks: install @photostructure/sqlite, or use Node 22.16 or newer.',
+            width,
+          ),
+        ]
+      : [];
+  return [...missing, '', paint('title', 'Type next'), ...lines];
 }

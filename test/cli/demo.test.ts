@@ -103,6 +103,42 @@ describe('rerail demo', { timeout: 60_000 }, () => {
     );
   });
 
+  it('kills a process in the middle of a payment, and the next one does not pay again', () => {
+    const [, part = ''] = shown.out.split('the process is killed in the middle of it');
+    const processes = [...part.matchAll(/^ {2}process +(\d+) (begins|resumes)/gm)].map(([, pid, does]) => [
+      Number(pid),
+      does,
+    ]);
+    expect(processes.map(([, does]) => does)).toEqual(['begins', 'resumes']);
+    const [first, second] = processes.map(([pid]) => pid);
+    expect(first).not.toBe(second);
+    expect(part).toMatch(new RegExp(`^ {2}killed +process ${first} by kill -9`, 'm'));
+    const labels = [...part.matchAll(/^ {2}(tool|bank|failure|recovery|result|answer) +(\S+)/gm)];
+    expect(labels.map(([, label, word]) => `${label} ${word}`)).toEqual([
+      'tool pay',
+      'bank the',
+      'failure UNKNOWN_OUTCOME',
+      'recovery verify:',
+      'bank says:',
+      'result Paid.',
+      'answer “Invoice',
+    ]);
+    expect(part).toContain('1 transfer at the bank, 1 answer');
+  });
+
+  it('ends with 130 at Ctrl-C during the payment, and leaves no process behind', async () => {
+    const { exitCode, out } = await start(['demo'], { stopAfter: 'begins the run "payment"' });
+    expect(exitCode).toBe(130);
+    const pid = Number(/process +(\d+) begins/.exec(out)?.[1]);
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+  });
+
+  it('shows the run of the payment afterwards', async () => {
+    const line = /^ {2}\S.* (show payment --store \S+)$/m.exec(shown.out)?.[1]?.split(' ') ?? [];
+    const { exitCode, out } = await start(line);
+    expect({ exitCode, hasCode: out.includes('UNKNOWN_OUTCOME') }).toEqual({ exitCode: 0, hasCode: true });
+  });
+
   it.each(['show', 'why'])('suggests %s for the run that it has kept, and that works', async (name) => {
     const line = new RegExp(String.raw`^ {2}\S.* (${name} demo --store (\S+))$`, 'm').exec(shown.out);
     expect(existsSync(line?.[2] ?? '')).toBe(true);

@@ -7,13 +7,13 @@ import type { Conversation, PastCall } from './conversation.ts';
 import { correctCall } from './correct-call.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 import { readFacts } from './facts.ts';
+import { fixTests } from './fix-tests.ts';
 import { fillArguments } from './fill-arguments.ts';
 import type { Source } from './fill-arguments.ts';
 import type { MindAnswer, MindCall } from './mind-answer.ts';
 import { planCalls } from './plan-calls.ts';
 import type { Wish } from './plan-calls.ts';
 import { produceJson } from './produce-json.ts';
-import { thinkRepair } from './repair/think-repair.ts';
 import { isAboutRerail, talk } from './talk.ts';
 
 /** What the mind looks at. A whole `ModelRequest` will do. */
@@ -63,10 +63,10 @@ interface Mood {
 function think(request: MindRequest, { conversation, seed }: Mood): Thought {
   const tools = toolsFor(request);
   const source = sourceOf(conversation);
-  const repair = thinkRepair(conversation, tools);
-  if (repair !== undefined && repair.toolCalls.length > 0)
-    return { ...repair, toolCalls: atOnce(repair.toolCalls, request) };
-  if (repair !== undefined) return saying(repair.text, request, source);
+  const fix = fixTests(conversation, tools);
+  if (fix !== undefined && fix.toolCalls.length > 0)
+    return { ...fix, toolCalls: atOnce(fix.toolCalls, request) };
+  if (fix !== undefined) return saying(fix.text, request, source);
   const calls = callsFor(request, { tools, conversation, source });
   if (calls.type === 'call') return { toolCalls: calls.calls };
   const results = conversation.calls.filter(({ result }) => result !== undefined);

@@ -11,6 +11,7 @@ import { charactersPerToken, estimateTokens } from './estimate-tokens.ts';
 import type { MindAnswer, MindCall } from './mind-answer.ts';
 import { createMind } from './mind.ts';
 import { playAttempt } from './play-attempt.ts';
+import { checkOptions } from '../../model/check-options.ts';
 
 /** One turn that a demonstration wants word for word. A plain string is a text. */
 export type PlannedTurn = string | { readonly text?: string; readonly toolCalls?: readonly MindCall[] };
@@ -30,6 +31,14 @@ export interface SimulatedOptions {
   /** Default: `simulated`. */
   readonly name?: string;
 }
+
+const optionNames = [
+  'seed',
+  'plan',
+  'delayMs',
+  'chunkDelayMs',
+  'name',
+] as const satisfies readonly (keyof SimulatedOptions)[];
 
 const capabilities: Capabilities = {
   tools: true,
@@ -56,6 +65,7 @@ const price: Price = { inputUsd: 0, outputUsd: 0, asOf: '2026-01-01' };
  * @example const agent = createAgent({ name: 'demo', model: simulated() });
  */
 export function simulated(options: SimulatedOptions = {}): Model {
+  checkOptions({ of: 'simulated()', rules: optionNames }, options);
   const { seed = 0, plan = [], delayMs = 0, chunkDelayMs = 0, name = 'simulated' } = options;
   checkDelay('delayMs', delayMs);
   checkDelay('chunkDelayMs', chunkDelayMs);
