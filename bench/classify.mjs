@@ -94,9 +94,11 @@ function naiveStatus({ status = 0 }) {
   ]).get(status);
 }
 
-/** @param {{ body?: string | undefined }} input */
+/** @param {{ body?: string | object | undefined }} input */
 function naiveKeywords({ body = '' }) {
-  const parsed = /** @type {{ error: { message: string } }} */ (JSON.parse(body));
+  const parsed = /** @type {{ error: { message: string } }} */ (
+    typeof body === 'string' ? JSON.parse(body) : body
+  );
   const message = parsed.error.message.toLowerCase();
   if (message.includes('api key') || message.includes('unauthorized')) return 'AUTHENTICATION_ERROR';
   if (message.includes('rate limit') || message.includes('429')) return 'RATE_LIMITED';

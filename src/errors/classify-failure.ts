@@ -10,7 +10,8 @@ import type { FailureCode, Origin } from './codes.ts';
 import { failureDocumentVersion, parseFailureDocument } from './failure-document.ts';
 import { createFailure } from './failure.ts';
 import type { ClassifiedBy, Failure, Phase } from './failure.ts';
-import { RerailError } from './rerail-error.ts';
+import { passOnThrown } from './live-errors.ts';
+import { RerailError, withCause } from './rerail-error.ts';
 
 /**
  * Makes a failure of anything that was thrown, anywhere: an error, a text, `null`, a Proxy that throws when looked at.
@@ -62,7 +63,7 @@ function carriedFailure(thrown: unknown, origin: Origin): Failure | undefined {
   const chain = causeChain(thrown);
   for (const link of chain) {
     const declared = declaredFailure(link);
-    if (declared !== undefined) return declared;
+    if (declared !== undefined) return withCause(declared, readProperty(link, 'cause'));
     const name = nameOf(link) ?? '';
     const sign = Object.hasOwn(certainNames, name) ? certainNames[name] : undefined;
     if (sign === undefined) continue;
@@ -86,7 +87,11 @@ function declaredFailure(link: unknown): Failure | undefined {
     : link;
   if (readProperty(document, 'type') !== envelope.type) return undefined;
   const parsed = parseFailureDocument(document);
-  return parsed.type === 'valid' ? parsed.failure : undefined;
+  if (parsed.type === 'invalid') return undefined;
+  const given = readProperty(readProperty(document, 'failure'), 'causes');
+  for (const [index, cause] of parsed.failure.causes.entries())
+    passOnThrown(readProperty(given, String(index)), cause);
+  return parsed.failure;
 }
 
 const envelope = { type: 'rerail.failure', version: failureDocumentVersion } as const;

@@ -64,10 +64,16 @@ function readInput(given: unknown): ProviderFailureInput {
     status: isStatus(status) ? status : undefined,
     // Headers and the error are only ever looked at by way of safe-read.ts.
     headers: readProperty(given, 'headers') as ResponseHeaders | undefined,
-    body: readText(given, 'body'),
+    body: readBody(given),
     error: readProperty(given, 'error'),
     now: typeof now === 'number' ? now : undefined,
   });
+}
+
+function readBody(given: unknown): string | object | undefined {
+  const body = readProperty(given, 'body');
+  if (typeof body === 'object' && body !== null) return body;
+  return typeof body === 'string' && body !== '' ? body : undefined;
 }
 
 function isStatus(value: unknown): value is number {

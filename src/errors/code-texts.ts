@@ -281,13 +281,13 @@ export const codeTexts: Readonly<Record<FailureCode, ThreeTexts>> = {
   },
   COMPACTION_FAILED: {
     forDeveloper:
-      'The conversation could not be made shorter: the summary failed or was no shorter, or all that is left must stay. It is unchanged.',
+      'The conversation could not be shortened as asked: its summary failed, or its last exchange alone is too long. The run goes on with less of it; the record stays whole.',
     forPerson: {
-      what: 'The conversation has grown too long and could not be shortened: {message}.',
-      next: 'Nothing of it is lost. Use a model with a larger window or start a new conversation; where the summary failed, check the model that writes it.',
+      what: 'The conversation has grown too long, and the model sees less of it than it should: {message}.',
+      next: 'The record of it is whole. Use a model with a larger window or start a new conversation; where the summary failed, check the model that writes it.',
     },
     forModel:
-      'The conversation could not be shortened: {message}. Ask for less text at once, and answer briefly.',
+      'You see only a part of the conversation: {message}. Ask for what you miss, and answer briefly.',
   },
   ...flowTexts,
   ...durableTexts,

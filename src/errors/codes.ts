@@ -144,5 +144,10 @@ export const failureTraits = {
 /** What happened, from the closed list. A `switch` over it can be exhaustive. */
 export type FailureCode = keyof typeof failureTraits;
 
+/** Where a code is explained, in the documentation that the package ships: `docs/errors.md#rate_limited`. */
+export function docsOf(code: FailureCode): string {
+  return `docs/errors.md#${code.toLowerCase()}`;
+}
+
 /** Every code, in the order of the table. */
 export const failureCodes = Object.keys(failureTraits) as readonly FailureCode[]; // Object.keys loses the key type.

@@ -1,9 +1,10 @@
 import { isRecord } from '../base/json.ts';
 import { toPlainJson } from '../base/plain-json.ts';
-import { failureTraits, origins } from './codes.ts';
+import { docsOf, failureTraits, origins } from './codes.ts';
 import type { FailureCode } from './codes.ts';
 import { classifiers, clean, createFailure, maxCauses, phases, sideEffects } from './failure.ts';
 import type { Cause, Failure, FailureDetails, ProviderFacts } from './failure.ts';
+import { maxFrames } from './stack-frames.ts';
 
 /** The version of the document. A reader refuses a newer one; a new field does not raise it, a changed meaning does. */
 export const failureDocumentVersion = 1;
@@ -15,10 +16,18 @@ export interface FailureDocument {
   /** The family class, for readers without the table. */
   readonly name: string;
   readonly failure: Failure;
+  /** Where the code is explained, in the documentation of the package. Absent in documents of older versions. */
+  readonly docs?: string;
 }
 
 export function toFailureDocument(failure: Failure, name: string): FailureDocument {
-  return { type: 'rerail.failure', version: failureDocumentVersion, name, failure };
+  return {
+    type: 'rerail.failure',
+    version: failureDocumentVersion,
+    name,
+    failure,
+    docs: docsOf(failure.code),
+  };
 }
 
 type Parsed =
@@ -63,7 +72,11 @@ function isFailure(given: unknown): given is Failure {
   try {
     if (!isRecord(given) || fieldProblem(given) !== undefined) return false;
     const { code, causes } = given as unknown as Failure; // Each field has passed its check.
-    return isKnownCode(code) && causes.length <= maxCauses;
+    return (
+      isKnownCode(code) &&
+      causes.length <= maxCauses &&
+      causes.every(({ stack = [] }) => stack.length <= maxFrames)
+    );
   } catch {
     return false; // A getter or a Proxy threw.
   }
@@ -159,8 +172,13 @@ function isCause(value: unknown): value is Cause {
     isRecord(value) &&
     text.test(value['name']) &&
     text.test(value['message']) &&
-    optionalText.test(value['code'])
+    optionalText.test(value['code']) &&
+    (value['stack'] === undefined || isFrames(value['stack']))
   );
+}
+
+function isFrames(value: unknown): boolean {
+  return Array.isArray(value) && value.every(text.test);
 }
 
 /** The fields of the table that pass their check: whatever else a document has is dropped. */

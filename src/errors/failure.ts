@@ -1,11 +1,15 @@
 import { assert } from '../base/assert.ts';
 import { defined } from '../base/defined.ts';
 import type { Json } from '../base/json.ts';
+import { adviseName } from '../base/nearest.ts';
 import { boundAndFreeze, toPlainJson } from '../base/plain-json.ts';
 import { redact, redactJson } from '../base/redact.ts';
 import { boundText } from '../base/text.ts';
+import { causesOf } from './classify/causes.ts';
 import { failureTraits, origins, severities } from './codes.ts';
 import type { FailureCode, Origin, Severity } from './codes.ts';
+import { passOnThrown } from './live-errors.ts';
+import { boundFrame, maxFrames } from './stack-frames.ts';
 
 /** How far the attempt had come. After `connect` the other side may have acted. */
 export const phases = ['connect', 'headers', 'body', 'parse', 'execute', 'commit'] as const;
@@ -31,11 +35,13 @@ export interface ProviderFacts {
   readonly errorType?: string;
 }
 
-/** One link of the chain of causes, without its stack. */
+/** One link of the chain of causes. */
 export interface Cause {
   readonly name: string;
   readonly message: string;
   readonly code?: string;
+  /** Where it was thrown, for a developer: a frame each, innermost first, at most twelve. Never shown to a person or a model. */
+  readonly stack?: readonly string[];
 }
 
 /** What went wrong, as plain data: serialisable, redacted and bounded. It carries no prompt, no header and no key. */
@@ -63,6 +69,8 @@ export interface Failure {
 /** What the maker of a failure must and may say; the rest comes from the table. */
 export interface FailureDetails extends Partial<Omit<Failure, 'code' | 'message'>> {
   readonly message: string;
+  /** What was thrown: `causes` is read from it where it is not given. */
+  readonly cause?: unknown;
 }
 
 const maxMessageLength = 1000;
@@ -89,9 +97,28 @@ export function createFailure(code: FailureCode, details: FailureDetails): Failu
       classifiedBy: details.classifiedBy ?? 'declared',
       hint: details.hint === undefined ? undefined : clean(details.hint, maxMessageLength),
       context: cleanContext(details.context ?? {}),
-      causes: Object.freeze((details.causes ?? []).slice(0, maxCauses).map(cleanCause)),
+      causes: cleanCauses(details.causes ?? causesOf(details.cause)),
     }),
   );
+}
+
+const detailNames = [
+  'message',
+  'cause',
+  'causes',
+  'origin',
+  'retryable',
+  'retryAfterMs',
+  'phase',
+  'sideEffect',
+  'provider',
+  'classifiedBy',
+  'hint',
+  'context',
+] as const satisfies readonly (keyof FailureDetails)[];
+
+function isDetail(name: string): boolean {
+  return (detailNames as readonly string[]).includes(name);
 }
 
 /** Misuse is told at once: a failure that cannot be read back would be found much later. */
@@ -104,6 +131,12 @@ function checkDetails(code: FailureCode, details: FailureDetails): void {
   );
   assert(causes === undefined || Array.isArray(causes), 'Cannot make a failure: causes must be a list');
   assert(Object.hasOwn(failureTraits, code), `Cannot make a failure: "${code}" is no code`);
+  // With a code it is a whole failure that was spread, perhaps one of a newer version: what is not known of it is left out.
+  const unknown = 'code' in details ? undefined : Object.keys(details).find((name) => !isDetail(name));
+  assert(
+    unknown === undefined,
+    `Cannot make a failure: there is no field "${unknown}": ${adviseName(unknown ?? '', detailNames)}`,
+  );
   assert(origin === undefined || origins.includes(origin), `Cannot make a failure: "${origin}" is no origin`);
   assert(
     retryAfterMs === undefined || (Number.isFinite(retryAfterMs) && retryAfterMs >= 0),
@@ -184,12 +217,32 @@ function cleanContext(context: Readonly<Record<string, Json>>): Readonly<Record<
   return cleaned as Readonly<Record<string, Json>>;
 }
 
-function cleanCause(cause: Cause): Cause {
-  return Object.freeze(
+/** Frames of all causes together: what is further out mostly repeats the same ones. */
+const maxFramesInAll = 24;
+
+function cleanCauses(causes: readonly Cause[]): readonly Cause[] {
+  let framesLeft = maxFramesInAll;
+  const cleaned = causes.slice(0, maxCauses).map((cause) => {
+    const stack = cleanFrames(cause.stack).slice(0, framesLeft);
+    framesLeft -= stack.length;
+    return cleanCause(cause, stack);
+  });
+  return Object.freeze(cleaned);
+}
+
+function cleanCause(cause: Cause, stack: readonly string[]): Cause {
+  const cleaned = Object.freeze(
     defined({
       name: clean(cause.name, 200),
       message: clean(cause.message, maxCauseLength),
       code: cleanOptional(cause.code),
+      stack: stack.length === 0 ? undefined : Object.freeze(stack),
     }),
   );
+  passOnThrown(cause, cleaned);
+  return cleaned;
+}
+
+function cleanFrames(frames: readonly string[] = []): readonly string[] {
+  return frames.slice(0, maxFrames).map((frame) => boundFrame(redact(frame)));
 }

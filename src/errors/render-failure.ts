@@ -110,9 +110,10 @@ function forDeveloper(failure: Failure): string {
     ...(failure.hint === undefined ? [] : [`  hint: ${failure.hint}`]),
     ...(failure.provider === undefined ? [] : [`  provider: ${JSON.stringify(failure.provider)}`]),
     ...(Object.keys(failure.context).length === 0 ? [] : [`  context: ${JSON.stringify(failure.context)}`]),
-    ...failure.causes.map(
-      ({ name, message, code }) => `  cause: ${name}${code === undefined ? '' : ` [${code}]`}: ${message}`,
-    ),
+    ...failure.causes.flatMap(({ name, message, code, stack = [] }) => [
+      `  cause: ${name}${code === undefined ? '' : ` [${code}]`}: ${message}`,
+      ...stack.map((frame) => `    ${frame}`),
+    ]),
   ].join('\n');
 }
 

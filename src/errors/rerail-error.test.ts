@@ -144,6 +144,7 @@ describe('toJSON() and fromJSON()', () => {
         version: 1,
         name: families[origin].family,
         failure: error.failure,
+        docs: `docs/errors.md#${error.code.toLowerCase()}`,
       });
       const revived = RerailError.fromJSON(JSON.parse(JSON.stringify(error)));
       expect(revived).toBeInstanceOf(families[origin]);

@@ -1,7 +1,12 @@
+import { adviseName } from '../base/nearest.ts';
+import { causesOf } from './classify/causes.ts';
+import { docsOf } from './codes.ts';
 import type { FailureCode, Origin } from './codes.ts';
 import { parseFailureDocument, readFailure, toFailureDocument } from './failure-document.ts';
 import type { FailureDocument } from './failure-document.ts';
+import { createFailure } from './failure.ts';
 import type { Cause, Failure } from './failure.ts';
+import { thrownOf } from './live-errors.ts';
 
 // A symbol of the global registry, so that errors of a second copy of this package are recognised too.
 const brand = Symbol.for('rerail.error');
@@ -38,11 +43,17 @@ export class RerailError extends Error {
     return this.failure.retryable;
   }
 
+  /** Where its code is explained, in the documentation that the package ships: `docs/errors.md#rate_limited`. */
+  get docs(): string {
+    return docsOf(this.failure.code);
+  }
+
   /**
    * The error of the family that the failure's origin asks for, with the thrown value as its `cause`. Of something that is no
    * failure it keeps what can be read.
    */
   static from(failure: Failure, options: { readonly cause?: unknown } = {}): RerailError {
+    checkOptionNames(options);
     const readable = readFailure(failure);
     const Family = families[readable.origin];
     return new Family(readable, options);
@@ -170,15 +181,34 @@ function brandOf(value: unknown): unknown {
   }
 }
 
+/** A failure that names no causes, with those of the error that was thrown for it. */
+export function withCause(failure: Failure, cause: unknown): Failure {
+  if (cause === undefined || cause === null || failure.causes.length > 0) return failure;
+  return createFailure(failure.code, { ...failure, causes: causesOf(cause) });
+}
+
+function checkOptionNames(options: object): void {
+  const unknown = Object.keys(options).find((name) => name !== 'cause');
+  if (unknown === undefined) return;
+  const message = `There is no option "${unknown.slice(0, 64)}" of RerailError.from(): ${adviseName(unknown, ['cause'])}`;
+  throw RerailError.from(createFailure('CONFIG_ERROR', { message }));
+}
+
 function causeOption(failure: Failure, options: { readonly cause?: unknown }): { readonly cause?: unknown } {
   if ('cause' in options) return { cause: options.cause };
   const [first, ...rest] = failure.causes;
   return first === undefined ? {} : { cause: revive(first, rest) };
 }
 
-/** A document keeps causes as data; brought back, they are a chain of errors again. */
-function revive(cause: Cause, [next, ...rest]: readonly Cause[]): Error {
+/** What was thrown where that was in this process; of a document or a record, a chain of errors with the stacks that it keeps. */
+function revive(cause: Cause, [next, ...rest]: readonly Cause[]): unknown {
+  const live = thrownOf(cause);
+  if (live !== undefined) return live.thrown;
   const error = new Error(cause.message, next === undefined ? {} : { cause: revive(next, rest) });
-  Object.defineProperty(error, 'name', { value: cause.name, configurable: true, writable: true });
+  const frames = (cause.stack ?? []).map((frame) => `\n    ${frame}`).join('');
+  // Its own stack would lead to this line.
+  const stack = `${cause.name}: ${cause.message}${frames}`;
+  for (const [key, value] of Object.entries({ name: cause.name, stack }))
+    Object.defineProperty(error, key, { value, configurable: true, writable: true });
   return cause.code === undefined ? error : Object.assign(error, { code: cause.code });
 }

@@ -1,4 +1,6 @@
 import type { Cause } from '../failure.ts';
+import { rememberThrown } from '../live-errors.ts';
+import { stackFrames } from '../stack-frames.ts';
 import { objectOpening } from './collect-body.ts';
 import { causeChain, describeThrown, nameOf, readText } from './safe-read.ts';
 
@@ -7,8 +9,15 @@ export function causesOf(thrown: unknown): readonly Cause[] {
   if (thrown === undefined || thrown === null) return [];
   return causeChain(thrown).map((link) => {
     const code = readText(link, 'code');
-    const cause = { name: nameOf(link) ?? typeof link, message: withoutObjects(describeThrown(link)) };
-    return code === undefined ? cause : { ...cause, code };
+    const stack = stackFrames(link);
+    const cause = {
+      name: nameOf(link) ?? typeof link,
+      message: withoutObjects(describeThrown(link)),
+      ...(code === undefined ? {} : { code }),
+      ...(stack.length === 0 ? {} : { stack }),
+    };
+    rememberThrown(cause, link);
+    return cause;
   });
 }
 

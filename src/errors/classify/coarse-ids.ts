@@ -56,6 +56,7 @@ export const coarseIdsByCode: Partial<Record<FailureCode, readonly string[]>> = 
     'resourcenotfoundexception',
     'resource_not_found_error',
     'notfounderror',
+    'unsupported_model',
   ],
   PERMISSION_DENIED: ['forbidden'],
   CANCELLED: ['cancelled', 'canceled'],

@@ -1,9 +1,10 @@
 import { collectHeaders } from './collect-headers.ts';
 import { add, addCode, isHttpStatus, spend } from './collector.ts';
 import type { Collector } from './collector.ts';
-import { delayFields } from './delay-fields.ts';
+import { isDelayField } from './delay-fields.ts';
 import { parseLoosely } from './loose-object.ts';
-import { readEntries, readProperty } from './safe-read.ts';
+import { isKnownId } from './error-ids.ts';
+import { isList, readEntries, readProperty } from './safe-read.ts';
 
 /**
  * Reads what an answer or an SDK wrote: JSON, JSON inside JSON, a Python repr, an event of a stream, an HTML page, prose.
@@ -13,6 +14,9 @@ export function collectText(collector: Collector, raw: string, depth = 0): void 
   const text = raw.slice(0, Math.min(maxTextLength, collector.remainingCharacters)).trim();
   collector.remainingCharacters -= text.length;
   if (text === '' || depth > maxDepth) return;
+  // What a long text ends with is read first: what it begins with is the closer evidence.
+  if (raw.length > maxTextLength)
+    collectText(collector, raw.slice(Math.max(maxTextLength, raw.length - maxEndLength)), depth + 1);
   if (isHtml(text)) {
     collectHtml(collector, text);
     return;
@@ -41,6 +45,7 @@ export function collectValue(collector: Collector, value: unknown, depth: number
 }
 
 const maxTextLength = 32_768;
+const maxEndLength = 8192;
 const maxDepth = 12;
 const maxWidth = 60;
 const maxKeyLength = 300;
@@ -66,6 +71,7 @@ const fieldKinds: Readonly<Record<string, FieldKind>> = {
   raw: 'message',
   body: 'message',
   err: 'message',
+  data: 'message',
   code: 'code',
   type: 'code',
   status: 'code',
@@ -125,7 +131,16 @@ function collectField(collector: Collector, { key, inner, depth }: Field): void 
   if (key.includes(' ')) addMessage(collector, key.slice(0, maxKeyLength));
   const kind = Object.hasOwn(fieldKinds, name) ? fieldKinds[name] : undefined;
   if (kind === 'skip') return;
-  if (Object.hasOwn(delayFields, name)) addDelay(collector, { key, name, inner });
+  if (isDelayField(name)) addDelay(collector, { key, name, inner });
+  if (isList(inner)) {
+    // The items of a list are what its name says: `{ "errors": ["…", "…"] }`.
+    if (depth >= maxDepth) return;
+    for (const [, item] of readEntries(inner, maxWidth)) {
+      if (!spend(collector)) return;
+      collectField(collector, { key, inner: item, depth: depth + 1 });
+    }
+    return;
+  }
   if (typeof inner === 'object') {
     collectValue(collector, inner, depth + 1);
     return;
@@ -133,8 +148,29 @@ function collectField(collector: Collector, { key, inner, depth }: Field): void 
   if (typeof inner !== 'string' && typeof inner !== 'number') return;
   if (kind === 'code') addCodeField(collector, name, inner);
   if (kind === 'request-id') add(collector.requestIds, String(inner));
-  if (kind === 'message' && typeof inner === 'string') collectText(collector, inner, depth + 1);
+  if (typeof inner === 'string' && kind !== 'code')
+    collectWords(collector, { name, kind, text: inner, depth });
 }
+
+interface WordsField {
+  readonly name: string;
+  readonly kind: FieldKind | undefined;
+  readonly text: string;
+  readonly depth: number;
+}
+
+/** A text that is one word may be an error code, whatever its field is called: `{ "errorInfo": "rateLimitExceeded" }`. */
+function collectWords(collector: Collector, { name, kind, text, depth }: WordsField): void {
+  if (kind === 'request-id') return;
+  const isMessage = kind === 'message' || messageName.test(name);
+  if (codeWord.test(text) && (isKnownId(text) || (isMessage && kind === undefined))) addCode(collector, text);
+  else if (isMessage) collectText(collector, text, depth + 1);
+}
+
+/** How the names of fields end that hold a sentence about what happened. */
+const messageName =
+  /(?:messages?|msg|errors?|details?|descriptions?|reasons?|cause|explanation|fault|info|problem|failure)$/;
+const codeWord = /^[a-z][\w.:#/-]{2,80}$/i;
 
 /** A wait as one value, or as protobuf writes it: `{ seconds: 7, nanos: 500000000 }`. */
 function addDelay(

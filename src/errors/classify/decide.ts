@@ -3,6 +3,7 @@ import { signOfErrno } from './errno-signs.ts';
 import { coarseSignOfId, signOfId } from './error-ids.ts';
 import type { Evidence } from './evidence.ts';
 import { codedName, signOfName } from './name-signs.ts';
+import { tokenWords } from './normalise.ts';
 import type { IndexedRule } from './rule-index.ts';
 import type { StatedDelay } from './stated-delay.ts';
 import { signOfStatus } from './status-signs.ts';
@@ -17,7 +18,7 @@ import { wordingFor } from './wording.ts';
  * a class; 9. single words. Nothing left: `UNKNOWN`.
  */
 export function decide(evidence: Evidence, delay: StatedDelay): Verdict {
-  const verdict = withProgress(firstVerdict(evidence), evidence);
+  const verdict = withWait(withProgress(firstVerdict(evidence), evidence), delay);
   if (verdict.code !== 'RATE_LIMITED' || delay.type === 'stated' || !isDaily(evidence.text)) return verdict;
   return verdictOf(
     { code: 'QUOTA_EXCEEDED' },
@@ -33,21 +34,38 @@ function withProgress(verdict: Verdict, { status }: Evidence): Verdict {
   return { ...verdict, code: 'STREAM_INTERRUPTED', because: `${verdict.because}, after status ${status}` };
 }
 
+/** Whoever is told how long to wait, and nothing else, has been held back. */
+function withWait(verdict: Verdict, delay: StatedDelay): Verdict {
+  if (delay.type !== 'stated' || !isVague(verdict)) return verdict;
+  return verdictOf({ code: 'RATE_LIMITED' }, verdict.by, `a wait is stated in ${delay.from}, and no reason`);
+}
+
+function isVague({ code, by, because }: Verdict): boolean {
+  return (
+    code === 'UNKNOWN' || (code === 'INVALID_REQUEST' && by === 'status' && because === 'the status is 400')
+  );
+}
+
 function isDaily(text: string): boolean {
   return daily.test(text) && !perMinute.test(text);
 }
 
-const daily = /per[ -]?day\b|\bdaily (?:\w+ )?(?:limit|quota|allowance|cap|request|token)|\b[rt]pd\b/;
+const daily =
+  /per[ -]?day\b|\bdaily (?:\w+ )?(?:limit|quota|allowance|cap|request|token)|(?:\b|_)[rt]pd(?:\b|_)/;
 const perMinute = /per[ -]?min/;
 
 function firstVerdict(evidence: Evidence): Verdict {
-  const wording = wordingFor(evidence);
+  const wording = wordingFor(evidence, evidence.text);
+  const named = wordingFor(evidence, evidence.idWords);
   const core = withoutAdvice(evidence.text);
   const coded = byId(evidence);
   const errno = byErrno(evidence);
   const fromStatus = byStatus(evidence);
-  const matching = (rules: readonly IndexedRule[], text: string): Verdict | undefined =>
+  const coarse = byCoarseId(evidence);
+  const said = (rules: readonly IndexedRule[], text = core): Verdict | undefined =>
     withStructure(byWording(rules, wording.candidates, text), coded ?? fromStatus);
+  const spelt = (rules: readonly IndexedRule[]): Verdict | undefined =>
+    byWording(rules, named.candidates, evidence.idWords);
   const hasAdvice = core !== evidence.text;
   return (
     cancellation(evidence) ??
@@ -57,22 +75,41 @@ function firstVerdict(evidence: Evidence): Verdict {
     neverFits(evidence) ??
     cutAnswer(evidence) ??
     wrongDocument(evidence) ??
-    matching(wording.overriding, core) ??
+    unlessBilled(said(wording.overriding), coded) ??
     coded ??
     errno ??
-    matching(wording.plain, core) ??
+    spelt(named.overriding) ??
+    said(wording.plain) ??
+    spelt(named.plain) ??
     // Where only the advice tells what happened: 'Please pass a valid API key.'
     (hasAdvice
-      ? (matching(wording.overriding, evidence.text) ?? matching(wording.plain, evidence.text))
+      ? (said(wording.overriding, evidence.text) ?? said(wording.plain, evidence.text))
       : undefined) ??
+    refusalInside(evidence, coarse) ??
     fromStatus ??
-    byCoarseId(evidence) ??
+    coarse ??
     byName(evidence) ??
-    matching(wording.faint, evidence.text) ??
+    byLooseStatus(evidence) ??
+    said(wording.faint, evidence.text) ??
+    spelt(named.faint) ??
     emptyAnswer(evidence) ??
+    byTokens(evidence) ??
     verdictOf({ code: 'UNKNOWN' }, 'wording', 'nothing in it is known')
   );
 }
+
+/** Gateways explain an empty account by their load; the code they send with it is the truer word. */
+function unlessBilled(verdict: Verdict | undefined, coded: Verdict | undefined): Verdict | undefined {
+  return verdict?.code === 'OVERLOADED' && coded?.code === 'QUOTA_EXCEEDED' ? coded : verdict;
+}
+
+/** A gateway's own 5xx says less than the error inside, which says that the request was refused. */
+function refusalInside({ status }: Evidence, coarse: Verdict | undefined): Verdict | undefined {
+  const isWrapped = status !== undefined && status >= 500 && status !== 501;
+  return isWrapped && coarse !== undefined && refusals.has(coarse.code) ? coarse : undefined;
+}
+
+const refusals: ReadonlySet<string> = new Set(['INVALID_REQUEST', 'MODEL_NOT_FOUND', 'PERMISSION_DENIED']);
 
 /** Whoever aborts gets what they asked for, whatever had come by then. */
 function cancellation({ names, thrownName }: Evidence): Verdict | undefined {
@@ -192,10 +229,28 @@ function byErrno({ errnos, status }: Evidence): Verdict | undefined {
   return undefined;
 }
 
-function byStatus({ status }: Evidence): Verdict | undefined {
+function byStatus({ status }: Pick<Evidence, 'status'>): Verdict | undefined {
   if (status === undefined) return undefined;
   const found = signOfStatus(status);
   return found === undefined ? undefined : verdictOf(found, 'status', `the status is ${status}`);
+}
+
+const looseStatus =
+  /(?:error|fail|status|http|code|returned|responded|received|got)[^\d|]{0,20}\b([45]\d\d)\b(?![.,]?\d| ?(?:ms|s|tokens?|%|[km]i?b|seconds?)\b)/;
+
+/** A number in a sentence that can only be a status: 'Repeated 529 errors' where nothing else says what happened. */
+function byLooseStatus({ text }: Evidence): Verdict | undefined {
+  const status = looseStatus.exec(text)?.[1];
+  return status === undefined ? undefined : byStatus({ status: Number(status) });
+}
+
+/** Last, the words inside names that no table knows or that were cut: `java.net.SocketTimeoutExce`. */
+function byTokens(evidence: Evidence): Verdict | undefined {
+  const text = tokenWords(evidence.messages);
+  const { overriding, plain, faint, candidates } = wordingFor(evidence, text);
+  return [overriding, plain, faint]
+    .map((rules) => byWording(rules, candidates, text))
+    .find((verdict) => verdict !== undefined);
 }
 
 function byCoarseId({ ids, names }: Evidence): Verdict | undefined {

@@ -1,34 +1,28 @@
 /** Durations as providers write them: `1m47.5854s`, `6ms`, `19h14m47s`, `2 hours`, `5 days 10 hours`, `45 seconds`. */
 
-const unitMs: Readonly<Record<string, number>> = {
-  ms: 1,
-  millisecond: 1,
-  milliseconds: 1,
-  s: 1000,
-  sec: 1000,
-  secs: 1000,
-  second: 1000,
-  seconds: 1000,
-  m: 60_000,
-  min: 60_000,
-  mins: 60_000,
-  minute: 60_000,
-  minutes: 60_000,
-  h: 3_600_000,
-  hr: 3_600_000,
-  hrs: 3_600_000,
-  hour: 3_600_000,
-  hours: 3_600_000,
-  d: 86_400_000,
-  day: 86_400_000,
-  days: 86_400_000,
-  秒: 1000,
-  分钟: 60_000,
-  小时: 3_600_000,
-};
+/** Units by length, in the languages that providers write: a stem stands for all its endings. */
+const unitStems = {
+  ms: [1, 'milliseconds?|millisekunden?|millisecondes?|milisegundos?|миллисекунд[аы]?|毫秒|ミリ秒|밀리초|ms'],
+  s: [
+    1000,
+    'seconds?|secs?|sekunden?|secondes?|segundos?|seg|секунд[аыу]?|сек|secondi|secondo|saniye|seconden|sekund[ay]?|sekunder|秒钟|秒|초|s',
+  ],
+  m: [
+    60_000,
+    'minutes?|mins?|minuten?|minutos?|минут[аыу]?|мин|minuti|minuto|dakika|minuten|minut[ya]?|minuter|分钟|分鐘|分|분|m',
+  ],
+  h: [
+    3_600_000,
+    'hours?|hrs?|stunden?|heures?|horas?|час(?:ов|а)?|ore|ora|saat|uur|godzin[ay]?|timmar|小时|小時|時間|시간|h',
+  ],
+  d: [86_400_000, 'days?|tage?n?|jours?|d[ií]as?|дн(?:ей|я)|день|giorni|giorno|gün|dagen|dni|天|日|일|d'],
+} as const satisfies Readonly<Record<string, readonly [ms: number, stems: string]>>;
 
-const part =
-  /(\d{1,12}(?:\.\d{1,15})?) ?(?:more )?(milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|秒|分钟|小时)(?![a-z])[ ,]{0,2}(?:and )?/y;
+const units = Object.values(unitStems);
+const part = new RegExp(
+  String.raw`(\d{1,12}(?:[.,]\d{1,15})?) ?(?:more )?(?:${units.map(([, stems]) => `(${stems})`).join('|')})(?![a-zа-яéíà-ü])[ ,]{0,2}(?:and |und |et |y |e |и )?`,
+  'y',
+);
 
 /** The longest wait that is believed; a larger number is a mistake of whoever sent it. */
 export const maxDelayMs = 1000 * 365.25 * 86_400_000;
@@ -43,10 +37,12 @@ export function parseDuration(text: string, from = 0): number | undefined {
   return parts === 0 ? undefined : believable(total);
 }
 
+const single = { second: 1000, minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
+
 /** 'in a minute', 'in one hour'. */
 function parseSingle(text: string, from: number): number | undefined {
   const unit = /^(?:an?|one) (second|minute|hour|day)\b/.exec(text.slice(from, from + 12))?.[1];
-  return unit === undefined ? undefined : unitMs[unit];
+  return unit === undefined ? undefined : single[unit as keyof typeof single]; // The pattern knows these four only.
 }
 
 // `2.03:00:05` is two days and three hours; Azure's API management writes it so.
@@ -66,7 +62,8 @@ function sumParts(text: string, from: number): { readonly total: number; readonl
   let [total, parts] = [0, 0];
   part.lastIndex = from;
   for (let match = part.exec(text); match !== null && parts < 8; match = part.exec(text)) {
-    total += Number(match[1]) * (unitMs[match[2] ?? ''] ?? 0);
+    const unit = match.slice(2).findIndex((stem: string | undefined) => stem !== undefined);
+    total += Number((match[1] ?? '').replace(',', '.')) * (units[unit]?.[0] ?? 0);
     parts += 1;
   }
   return { total, parts };

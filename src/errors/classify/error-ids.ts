@@ -214,7 +214,6 @@ const idsByCode: Partial<Record<FailureCode, readonly string[]>> = {
     'invalid_model_error',
     'deploymentnotfound',
     'invalidendpointormodel',
-    'unsupported_model',
   ],
   MODEL_LOADING: [
     'scaling_up',
@@ -272,6 +271,7 @@ const idsByCode: Partial<Record<FailureCode, readonly string[]>> = {
     'cyber_policy',
     'cyber_policy_violation',
     'new_sensitive',
+    'refusal',
   ],
   TIMEOUT: [
     'timeout',
@@ -334,27 +334,33 @@ const numbers = new Map(
 
 /** What a provider's own code says for certain: looks at the whole, then at the parts of `a.b.c` and `a#b`, last first. */
 export function signOfId(id: string, provider: string): Sign | undefined {
-  const exact = exactIds.get(id) ?? numbers.get(provider)?.get(id);
+  const exact = exactIds.get(foldId(id)) ?? numbers.get(provider)?.get(id);
   if (exact !== undefined) return exact;
   if (!/[.#:/]/.test(id)) return undefined;
   return id
     .split(/[.#:/]/)
     .toReversed()
-    .map((part) => exactIds.get(part))
+    .map((part) => exactIds.get(foldId(part)))
     .find((sign) => sign !== undefined);
 }
 
 /** What a provider's own code hints at. */
 export function coarseSignOfId(id: string): Sign | undefined {
-  return coarseIds.get(id);
+  return coarseIds.get(foldId(id));
 }
 
 /** Whether a word is some provider's error code. */
 export function isKnownId(id: string): boolean {
-  return exactIds.has(id) || coarseIds.has(id);
+  const folded = foldId(id);
+  return exactIds.has(folded) || coarseIds.has(folded);
+}
+
+/** `rate_limit_exceeded`, `rateLimitExceeded` and `RATE-LIMIT-EXCEEDED` are one code. */
+function foldId(id: string): string {
+  return id.toLowerCase().replaceAll(/[_ -]/g, '');
 }
 
 function invert(table: Partial<Record<FailureCode, readonly string[]>>): ReadonlyMap<string, Sign> {
   const entries = Object.entries(table) as readonly (readonly [FailureCode, readonly string[]])[]; // Object.entries loses the key type.
-  return new Map(entries.flatMap(([code, ids]) => ids.map((id) => [id, { code }] as const)));
+  return new Map(entries.flatMap(([code, ids]) => ids.map((id) => [foldId(id), { code }] as const)));
 }

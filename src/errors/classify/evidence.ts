@@ -1,12 +1,13 @@
-import { collectText } from './collect-body.ts';
+import { collectValue } from './collect-body.ts';
 import { collectError } from './collect-error.ts';
 import { collectHeaders } from './collect-headers.ts';
 import { add, createCollector } from './collector.ts';
 import type { Collector, DelayField } from './collector.ts';
 import { isKnownId } from './error-ids.ts';
-import { normalise, withoutModel, withoutNames } from './normalise.ts';
+import { clip, normalise, withoutModel, withoutNames, wordsOfId } from './normalise.ts';
 import { canonicalProvider } from './provider-names.ts';
 import { nameOf } from './safe-read.ts';
+import { errnosByNumber, grpcStatuses } from './system-numbers.ts';
 
 /** Headers as clients hold them: a record, a `Headers`, a list of pairs. */
 export type ResponseHeaders =
@@ -20,8 +21,8 @@ export interface ProviderFailureInput {
   /** The HTTP status of the answer. */
   readonly status?: number | undefined;
   readonly headers?: ResponseHeaders | undefined;
-  /** The body as received, or one event of a stream. */
-  readonly body?: string | undefined;
+  /** The body as received, or one event of a stream, as text or already parsed. */
+  readonly body?: string | object | undefined;
   /** What was thrown, by a socket or by an SDK. */
   readonly error?: unknown;
   /** The wall clock in milliseconds, for dates in headers that come without a `Date` of their own. */
@@ -47,6 +48,8 @@ export interface Evidence {
   readonly messages: readonly string[];
   /** All messages as the wording rules want them: lower case, without quotes and addresses, single spaces. */
   readonly text: string;
+  /** Codes that no table knows, as words: `AccountBalanceNotEnough` becomes 'account balance not enough'. */
+  readonly idWords: string;
   readonly delays: readonly DelayField[];
   readonly requestId: string | undefined;
 }
@@ -58,11 +61,11 @@ export function gatherEvidence(input: ProviderFailureInput): Evidence {
   const awsError = collector.headers['x-amzn-errortype'];
   if (awsError !== undefined) add(collector.ids, awsError.split(':', 1)[0] ?? '');
   if (input.error !== undefined && input.error !== null) collectError(collector, input.error);
-  if (typeof input.body === 'string') collectText(collector, input.body);
-  for (const message of collector.messages) collectNumbers(collector, message);
+  collectValue(collector, input.body, 0);
+  for (const message of [...collector.raw, ...collector.messages]) collectNumbers(collector, message);
   // An answer over HTTP has said all this in its own fields; a gateway that failed may quote somebody else's.
   if (status === undefined || status >= 500 || input.error !== undefined) {
-    for (const message of collector.messages) collectFromWords(collector, message);
+    for (const message of [...collector.raw, ...collector.messages]) collectFromWords(collector, message);
   }
   return {
     provider: canonicalProvider(input.provider),
@@ -76,6 +79,7 @@ export function gatherEvidence(input: ProviderFailureInput): Evidence {
     errnos: collector.errnos.toReversed(),
     messages: collector.messages,
     text: meaningfulText(collector, input.model),
+    idWords: wordsOfIds(collector.ids),
     delays: collector.delays,
     requestId: collector.requestIds[0] ?? requestIdHeader(collector.headers),
   };
@@ -84,6 +88,11 @@ export function gatherEvidence(input: ProviderFailureInput): Evidence {
 /** Names are taken out of sentences only: a text with broken quotes is one long quote. */
 function meaningfulText({ raw, messages }: Collector, model: string | undefined): string {
   return withoutModel(normalise([...raw, ...messages.map(withoutNames)]), model);
+}
+
+function wordsOfIds(ids: readonly string[]): string {
+  const unknown = ids.filter((id) => !isKnownId(id)).map(wordsOfId);
+  return [...new Set(unknown)].filter((words) => words.includes(' ')).join(' | ');
 }
 
 const requestIdHeaders = [
@@ -112,7 +121,7 @@ const maxStatusScan = 600;
 
 /** A provider's own number, as in `insufficient balance (1008)` or `3040: capacity exceeded`. */
 function collectNumbers(collector: Collector, message: string): void {
-  const head = message.slice(0, maxScanLength);
+  const head = clip(message, maxScanLength);
   if (!mayHoldNumber.test(head)) return;
   for (const [, bracketed, leading] of head.matchAll(numberInBrackets)) {
     add(collector.ids, bracketed ?? leading ?? '');
@@ -121,13 +130,17 @@ function collectNumbers(collector: Collector, message: string): void {
 
 /** Errnos, class names, error codes and statuses that a wrapper left only in its text. */
 function collectFromWords(collector: Collector, message: string): void {
-  const head = message.slice(0, maxScanLength);
+  const head = clip(message, maxScanLength);
+  for (const errno of errnosByNumber(head)) add(collector.errnos, errno);
+  for (const status of grpcStatuses(head)) add(collector.ids, status);
   for (const [errno] of head.matchAll(errnoInWords)) add(collector.errnos, errno);
   for (const [name] of head.matchAll(nameInWords)) add(collector.names, name.toLowerCase());
   for (const [id] of head.matchAll(idInWords)) {
     if (isKnownId(id.toLowerCase())) add(collector.ids, id);
   }
-  if (collector.statuses.length > 0) return; // An object's own field says it better than the words around it.
-  const status = [...head.slice(0, maxStatusScan).matchAll(statusInWords)].at(-1);
-  if (status !== undefined) add(collector.statuses, Number(status[1] ?? status[2]));
+  const found = [...head.slice(0, maxStatusScan).matchAll(statusInWords)].at(-1);
+  if (found === undefined) return;
+  const status = Number(found[1] ?? found[2]);
+  // An object's own field says it better than the words around it, but a gateway's 5xx may quote what it was answered.
+  if (collector.statuses.every((known) => known >= 500 && status < 500)) add(collector.statuses, status);
 }

@@ -36,7 +36,7 @@ const schemaPath = /\b[a-z_]+(?:\.\w+|\[\w{1,40}\]){2,}/gi;
 
 /** A quoted name says nothing about what happened: a model called `overload-1`, a parameter called 'rate_limit'. */
 export function withoutNames(message: string): string {
-  const head = withoutPaths(message.slice(0, maxSentenceLength));
+  const head = withoutPaths(clip(message, maxSentenceLength));
   if (!/["'`\u2018\u201c]/.test(head)) return head;
   return head.replaceAll(quotedName, (whole: string, _quote: string, name: string) => {
     const isMeant = protocolWord.test(name) || isKnownId(name.toLowerCase()) || !/[\d_.:/-]/.test(name);
@@ -50,13 +50,38 @@ function withoutPaths(message: string): string {
 }
 
 const maxSentenceLength = 2000;
+const compound = /[A-Za-z]{2,40}(?:[a-z][A-Z]|_)[A-Za-z_]{2,80}/g;
+const maxTokens = 40;
+
+/** The names in messages that are made of several words, taken apart. */
+export function tokenWords(messages: readonly string[]): string {
+  const tokens = messages.flatMap((message) => clip(message, maxSentenceLength).match(compound) ?? []);
+  return tokens.slice(0, maxTokens).map(wordsOfId).join(' | ');
+}
+
+/** The beginning and the end of a long text: some say at the end what happened. */
+export function clip(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const endLength = Math.floor(maxLength / 4);
+  return `${text.slice(0, maxLength - endLength - 3)} … ${text.slice(-endLength)}`.slice(0, maxLength);
+}
+
+/** A code as the words it is made of: `DEPLOYMENT_SCALING_UP`, `quotaExhausted`. */
+export function wordsOfId(id: string): string {
+  return id
+    .slice(0, 120)
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
+    .replaceAll(/[^A-Za-z\d]+/g, ' ')
+    .trim()
+    .toLowerCase();
+}
 
 /** As many messages as fit, counted from the innermost: a long wrapper must not push out what it wraps. */
 function innermost(messages: readonly string[]): readonly string[] {
   const kept: string[] = [];
   let remaining = maxNormalLength;
   for (const message of messages.toReversed()) {
-    const head = message.slice(0, maxSentenceLength);
+    const head = clip(message, maxSentenceLength);
     remaining -= head.length;
     if (remaining < 0) break;
     kept.push(head);

@@ -1,35 +1,62 @@
-/** Other names for the same provider, so that one table of rules serves all. */
+/** Other names for the same provider, in lower case without separators, so that one table of rules serves all. */
 const aliases: Readonly<Record<string, string>> = {
   azure: 'azure-openai',
-  azure_openai: 'azure-openai',
-  'azure-ai': 'azure-openai',
+  azureai: 'azure-openai',
+  azureopenai: 'azure-openai',
+  azurefoundry: 'azure-openai',
+  aifoundry: 'azure-openai',
   google: 'gemini',
-  'google-ai': 'gemini',
-  'google-generative-ai': 'gemini',
-  'google-vertex': 'vertex',
-  'vertex-ai': 'vertex',
-  vertex_ai: 'vertex',
+  googleai: 'gemini',
+  googleaistudio: 'gemini',
+  googlegenai: 'gemini',
+  googlegenerativeai: 'gemini',
+  generativelanguage: 'gemini',
+  googlevertex: 'vertex',
+  vertexai: 'vertex',
+  aiplatform: 'vertex',
   aws: 'bedrock',
-  'amazon-bedrock': 'bedrock',
+  amazonbedrock: 'bedrock',
+  awsbedrock: 'bedrock',
+  claude: 'anthropic',
+  codex: 'openai',
+  chatgpt: 'openai',
   mistralai: 'mistral',
   kimi: 'moonshot',
   moonshotai: 'moonshot',
   qwen: 'dashscope',
+  tongyi: 'dashscope',
+  bailian: 'dashscope',
   alibaba: 'dashscope',
+  aliyun: 'dashscope',
+  modelstudio: 'dashscope',
   glm: 'zhipu',
   zai: 'zhipu',
-  'z.ai': 'zhipu',
+  zhipuai: 'zhipu',
+  chatglm: 'zhipu',
   bigmodel: 'zhipu',
-  'llama.cpp': 'llamacpp',
-  'llama-cpp': 'llamacpp',
-  'lm-studio': 'lmstudio',
-  'hugging-face': 'huggingface',
+  minimaxi: 'minimax',
+  hailuo: 'minimax',
+  qianfan: 'baidu',
+  ernie: 'baidu',
+  wenxin: 'baidu',
+  spark: 'xfyun',
+  xunfei: 'xfyun',
+  iflytek: 'xfyun',
+  llamaserver: 'llamacpp',
   hf: 'huggingface',
+  hfinference: 'huggingface',
+  hftgi: 'huggingface',
+  tgi: 'huggingface',
   grok: 'xai',
-  'x.ai': 'xai',
   togetherai: 'together',
-  'fireworks-ai': 'fireworks',
+  togethercomputer: 'together',
+  fireworksai: 'fireworks',
+  workersai: 'cloudflare',
   litellm: 'litellm-proxy',
+  litellmproxy: 'litellm-proxy',
+  copilot: 'github-copilot',
+  githubcopilot: 'github-copilot',
+  githubmodels: 'github-models',
 };
 
 /** How a person knows them. */
@@ -64,13 +91,28 @@ const displayNames: Readonly<Record<string, string>> = {
   'github-models': 'GitHub Models',
   'litellm-proxy': 'the LiteLLM proxy',
   cloudflare: 'Cloudflare',
+  baidu: 'Baidu Qianfan',
+  xfyun: 'iFlytek Spark',
 };
 
-/** The one spelling of a provider's name that the rules use; the empty text where it is unknown. */
+/**
+ * The one spelling of a provider's name that the rules use; the empty text where it is unknown. Prefixes of models, hosts
+ * and the names of SDKs are folded too: `azure/gpt-4o`, `google.vertex.chat`, `@ai-sdk/xai`, `api.moonshot.cn`.
+ */
 export function canonicalProvider(name: unknown): string {
   if (typeof name !== 'string') return '';
   const lower = name.trim().toLowerCase().slice(0, 60);
-  return Object.hasOwn(aliases, lower) ? (aliases[lower] ?? lower) : lower;
+  if (Object.hasOwn(displayNames, lower)) return lower;
+  const whole = knownName(lower.replaceAll(/[^a-z\d]/g, ''));
+  if (whole !== undefined) return whole;
+  const parts = lower.split(/[^a-z\d]+/);
+  const pairs = parts.flatMap((part, index) => [`${part}${parts[index + 1] ?? ''}`, part]);
+  return pairs.map(knownName).find((known) => known !== undefined) ?? lower;
+}
+
+function knownName(folded: string): string | undefined {
+  if (Object.hasOwn(aliases, folded)) return aliases[folded];
+  return Object.hasOwn(displayNames, folded) ? folded : undefined;
 }
 
 /** The name to show to a person, or `undefined` where none is known. */

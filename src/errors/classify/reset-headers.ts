@@ -26,11 +26,21 @@ export function resetHeaderDelay(
 /** Statuses under which a limit can be the matter; elsewhere an empty limit is a coincidence. */
 const limitStatuses: ReadonlySet<number> = new Set([200, 402, 403, 429, 503, 529]);
 
-/** The drafts of one header for all: `limit=100, remaining=0, reset=25` and `"default";r=0;t=25`. */
+/**
+ * The drafts of one header for all: `limit=100, remaining=0, reset=25`, and one item a window, `"hour";r=0;t=1724`. Only
+ * windows with nothing left count, and of those the last one to end.
+ */
 function combinedDelay(value: string | undefined): number | undefined {
-  if (value === undefined || !/\br(?:emaining)?=0\b/.test(value)) return undefined;
-  const seconds = /\b(?:reset|t)=(\d{1,9})\b/.exec(value)?.[1];
-  return seconds === undefined ? undefined : believable(Number(seconds) * 1000);
+  if (value === undefined) return undefined;
+  const exhausted = windowsOf(value).filter((window) => /\br(?:emaining)?=0\b/.test(window));
+  const seconds = exhausted.map((window) => Number(/\b(?:reset|t)=(\d{1,9})\b/.exec(window)?.[1]));
+  const known = seconds.filter((number) => Number.isFinite(number));
+  return known.length === 0 ? undefined : believable(Math.max(...known) * 1000);
+}
+
+/** A window is an item with parameters; where the parameters are items themselves, it begins with the next `limit`. */
+function windowsOf(value: string): readonly string[] {
+  return /;\s{0,3}(?:r|remaining)=/.test(value) ? value.split(',') : value.split(/,(?=\s{0,3}limit=)/);
 }
 
 interface ResetDelay {

@@ -105,6 +105,7 @@ export const faintWording: readonly Phrases[] = [
     [/\bcannot\b/, 'This cannot work.'],
     [/\bmaximum of\b/, 'Use a maximum of 4 blocks.'],
     [/\bmay be provided\b/, 'A maximum of 4 blocks may be provided.'],
+    [/(?:have|need) to (?:specify|provide|pass|set|supply|choose)\b/, 'You have to specify a folder.'],
     [/\bexpected\b/, 'Something else was expected.'],
     [/\bparameter\b/, 'Have a look at the second parameter.'],
   ]),

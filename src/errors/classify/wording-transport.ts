@@ -12,6 +12,8 @@ export const brokenWording: readonly Phrases[] = [
     [/json parse error/, 'SyntaxError: JSON Parse error: Unterminated string'],
     [/missing field .{0,60} at line \d/, 'missing field `choices` at line 1 column 42'],
     [/json error:/, 'json error: trailing characters after column 8'],
+    [/(?:invalid|unexpected|wrong) content.?type:? (?:application|text)\//, 'IllegalStateException: Invalid content-type: application/json; charset=utf-8'],
+    [/model output (?:error|must contain)|must contain either output text or tool calls/, 'model output error: model output must contain either output text or tool calls'],
     [/did not match any variant|invalid stream payload/, 'data did not match any variant of untagged enum StreamingCompletionChunk'],
     [/content-encodings in response|incorrect header check|invalid (?:distance|stored block|block type|gzip)/, 'incorrect header check'],
     [/does not match the http\/|parse error: (?:expected|invalid|header|missing)|invalid header value char/, 'Parse Error: Expected HTTP/, RTSP/ or ICE/'],
@@ -21,13 +23,15 @@ export const brokenWording: readonly Phrases[] = [
     [/kind: decode|expected value.{0,20}line:? \d/, 'reqwest::Error { kind: Decode, source: Error("expected value", line: 1, column: 1) }'],
   ]),
   phrases({ code: 'NETWORK_ERROR', retryable: false, overrides: true }, () => [
-    [/wrong version number/, 'write EPROTO error:0A00010B:SSL routines:ssl3_get_record:wrong version number'],
+    [/wrong.version.number/, 'write EPROTO error:0A00010B:SSL routines:ssl3_get_record:wrong version number'],
     [/invalid peer certificate|unknownissuer|err_cert_/, 'client error (Connect): invalid peer certificate: UnknownIssuer'],
     [/connect tunnel failed|tunnel connection failed/, 'curl: (56) CONNECT tunnel failed, response 403'],
     [/proxy response \(407\)/, 'Proxy response (407) !== 200 when HTTP Tunneling'],
     [/proxy authentication required/, 'Tunnel connection failed: 407 Proxy Authentication Required'],
   ]),
   phrases({ code: 'NETWORK_ERROR', overrides: true }, () => [
+    [/failed to connect to all addresses/, 'Timeout of 600.0s exceeded, last exception: 503 failed to connect to all addresses'],
+    [/i\/o error on (?:get|post)/, 'I/O error on POST request for "http://localhost:11434/v1/chat/completions": null'],
     [/error sending request/, 'stream disconnected before completion: error sending request for url'],
     [/header parser received no bytes|prematurely closed before response/, 'java.io.IOException: HTTP/1.1 header parser received no bytes'],
     [/proxy response \((?!407)/, 'Proxy response (502) !== 200 when HTTP Tunneling'],
@@ -75,7 +79,7 @@ export const timeoutWording: readonly Phrases[] = [
     [/超时/, '请求超时，请重试。'],
     [/error code:? 524/, 'error code: 524'],
     [/a timeout occurred/, 'A timeout occurred'],
-    [/no response (?:received )?(?:for|within|after) \d/, 'No response received within 60 seconds.'],
+    [/no response (?:was |has been )?(?:generated |received |returned )?(?:for|within|after|in) \d/, 'No response received within 60 seconds.'],
   ]),
 ];
 
@@ -212,7 +216,7 @@ export const responseWording: readonly Phrases[] = [
     [/returned html/, 'The endpoint returned HTML instead of JSON.'],
     [/response\.text quick accessor/, 'The `response.text` quick accessor requires the response to contain a valid `Part`.'],
     [/contain valid part/, 'The candidate does not contain valid Part data.'],
-    [/did not return (?:any|valid)/, 'The model did not return any message.'],
+    [/did not (?:return|provide|produce|generate|contain|include|send) (?:any|valid|an?)\b/, 'The model did not return any message.'],
     [/typevalidationerror/, 'AI_TypeValidationError: Type validation failed: Value: {}'],
     [/bad response/, 'Received a bad response from the provider.'],
   ]),
@@ -232,6 +236,8 @@ export const memoryWording: readonly Phrases[] = [
     [/unable to load model/, 'unable to load model: /models/blobs/sha256-demo'],
     [/insufficient system resources/, 'Model loading was stopped due to insufficient system resources.'],
     [/error loading model/, 'llama_model_load: error loading model: tensor data is not within the file bounds'],
+    [/(?:could not|cannot|can not|failed to|failed|unable to) load(?:ing)? (?:the |a |any )?model/, 'could not load model - all backends returned error'],
+    [/(?:have|has|had) enough (?:\w+ )?memory|enough available memory/, 'llama runner exited, you may not have enough available memory to run this model?'],
     [/failed to load model/, 'Failed to load model "qwen2.5-7b-instruct".'],
     [/model failed to load/, 'model failed to load, this may be due to resource limitations'],
   ]),
@@ -264,7 +270,6 @@ export const outageWording: readonly Phrases[] = [
 // prettier-ignore
 export const unreachedWording: readonly Phrases[] = [
   phrases({ code: 'NETWORK_ERROR' }, () => [
-    [/failed to connect to all addresses/, '503 failed to connect to all addresses; last error: No route to host'],
     [/no route to host/, 'upstream dial failed: no route to host'],
   ]),
 ];
@@ -273,7 +278,7 @@ export const unreachedWording: readonly Phrases[] = [
 // prettier-ignore
 export const serverWording: readonly Phrases[] = [
   phrases({ code: 'SERVER_ERROR', overrides: true }, () => [
-    [/runner process (?:has terminated|no longer running)/, 'llama runner process has terminated: exit status 2'],
+    [/runner (?:process )?(?:has )?(?:unexpectedly )?(?:exited|stopped|crashed|terminated|no longer running)/, 'llama runner process has terminated: exit status 2'],
     [/engine (?:loop is not running|is dead|process failed)/, 'vllm: Engine loop is not running. Inspect the stacktrace to find the original error.'],
     [/enginedeaderror/, 'vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue.'],
     [/model has crashed/, 'The model has crashed without additional information. (Exit code: 6)'],
@@ -293,7 +298,6 @@ export const serverWording: readonly Phrases[] = [
     [/retry your request/, 'You can retry your request, or contact us.'],
     [/an internal/, 'We hit an internal problem.'],
     [/encountered an (?:internal|unexpected)/, 'The system encountered an unexpected condition.'],
-    [/degraded/, 'DEGRADED function cannot be invoked'],
     [/系统(?:错误|异常)/, '系统错误，请稍后再试。'],
     [/服务.{0,6}(?:错误|异常)/, '服务出现异常，请稍后重试。'],
     [/内部错误/, '内部错误，请联系客服。'],

@@ -15,6 +15,7 @@ import {
   rateWording,
 } from './wording-limits.ts';
 import { faintWording } from './wording-faint.ts';
+import { foreignRequestWording, foreignTransportWording } from './wording-languages.ts';
 import { googleWording, providerWording, soundsLikeGoogle } from './wording-providers.ts';
 import {
   clearParameterWording,
@@ -60,6 +61,7 @@ const aboutRequests: readonly Phrases[] = [
   ...rateWording,
   ...modelWording,
   ...softPermissionWording,
+  ...foreignRequestWording,
 ];
 
 /** What stands between us and an answer. */
@@ -69,12 +71,13 @@ const aboutTransport: readonly Phrases[] = [
   ...streamWording,
   ...networkWording,
   ...responseWording,
+  ...foreignTransportWording,
 ];
 
 /** Which sentences can be meant: a provider that refused a request (4xx) does not speak of our sockets. */
 const commonRules = {
   denied: [...toolWording, ...complaintWording, ...aboutRequests],
-  refused: [...toolWording, ...complaintWording, ...aboutRequests, ...parameterWording],
+  refused: [...toolWording, ...complaintWording, ...outageWording, ...aboutRequests, ...parameterWording],
   failed: [
     ...toolWording,
     ...complaintWording,
@@ -82,8 +85,14 @@ const commonRules = {
     ...outageWording,
     ...aboutRequests,
     ...timeoutWording,
+    ...cancelWording,
     ...unreachedWording,
+    ...foreignTransportWording,
     ...serverWording,
+    ...streamWording,
+    ...networkWording,
+    ...responseWording,
+    ...parameterWording,
   ],
   open: [
     ...toolWording,
@@ -129,7 +138,7 @@ export interface Wording extends WordingRules {
   readonly candidates: Uint8Array;
 }
 
-export function wordingFor({ provider, status, text }: Evidence): Wording {
+export function wordingFor({ provider, status }: Evidence, text: string): Wording {
   const rules = soundsLikeGoogle(text) ? viaGoogle(provider) : byProvider.get(provider);
   const { overriding, plain } = (rules ?? common)[situationOf(status)]();
   return { overriding, plain, faint: faint(), candidates: index().candidates(text) };
@@ -145,7 +154,7 @@ const deniedStatuses: ReadonlySet<number> = new Set([401, 402, 403, 407, 429]);
 
 function situationOf(status: number | undefined): Situation {
   if (status === undefined || status < 400 || status === 408 || status === 499) return 'open';
-  if (status >= 500) return 'failed';
+  if (status >= 500 || status === 424) return 'failed';
   return deniedStatuses.has(status) ? 'denied' : 'refused';
 }
 
