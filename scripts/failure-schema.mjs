@@ -19,6 +19,7 @@ export function failureSchema() {
       version: { const: failureDocumentVersion },
       name: { ...text, description: 'The family class, for example ModelError.' },
       failure: failure(),
+      docs: { ...text, description: 'Where the code is explained, in the documentation of the package.' },
     },
     additionalProperties: false,
   };
@@ -56,7 +57,17 @@ function failure() {
         items: {
           type: 'object',
           required: ['name', 'message'],
-          properties: { name: text, message: text, code: text },
+          properties: {
+            name: text,
+            message: text,
+            code: text,
+            stack: {
+              type: 'array',
+              maxItems: 12,
+              items: text,
+              description: 'Where it was thrown, for a developer: one frame each, innermost first.',
+            },
+          },
           additionalProperties: false,
         },
       },

@@ -1,10 +1,12 @@
 export type { ProcessSignals, SignalNotice, StopSignal } from './base/system-signals.ts';
-export type { ContextOptions, ContextStrategy } from './context/context-options.ts';
+export type { ContextOptions, ContextStrategy, TokenCounter } from './context/context-options.ts';
+export type { ContextChoice, ContextView, OwnStrategy } from './context/own-strategy.ts';
 export type { Claim, ErrorReport, RunExplanation } from './agent/error-report.ts';
 export type { Hook, HookPoint } from './agent/hook.ts';
 export type { LogEntry } from './agent/log.ts';
 export type { RunLimits } from './agent/limits.ts';
 export type { PermissionRule } from './agent/permission.ts';
+export type { ApprovalAnswer, InDoubtAnswer, QuestionAnswer, RunAnswer } from './agent/run-answer.ts';
 export type { RunEvent } from './agent/run-event.ts';
 export type {
   NodeReport,
@@ -25,7 +27,10 @@ export { RerailError } from './errors/rerail-error.ts';
 export type { Message } from './model/message.ts';
 export type { Model } from './model/model.ts';
 export type { ModelRequest } from './model/request.ts';
-export { warningsOf } from './model/define-tool.ts';
+export { defineModel } from './providers/own/define-model.ts';
+export type { ModelDefinition } from './providers/own/define-model.ts';
+export { askPerson, warningsOf } from './model/define-tool.ts';
+export type { PersonQuestion } from './model/define-tool.ts';
 export type {
   BlobStore,
   Lease,
@@ -70,5 +75,6 @@ export type { ReplayOptions, ReplaySource, ReplayStep } from './runtime/replay-r
 export type { HistoryOptions } from './runtime/history-options.ts';
 export { createLogHook } from './runtime/logging.ts';
 export type { ResumeOptions, RunInput, RunOptions } from './runtime/run-input.ts';
+export type { ModelCallView, SelectModel } from './runtime/select-effect.ts';
 export type { RunStream } from './runtime/run-stream.ts';
 export { tool } from './tools/tool.ts';

@@ -1,4 +1,5 @@
 import { assert } from '../base/assert.ts';
+import { defined } from '../base/defined.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import { joinContinuation } from '../model/join-continuation.ts';
@@ -62,9 +63,11 @@ export function onAttempt(given: RunState, calling: Calling, { step, made }: Att
 }
 
 function withProgress(given: Calling, progress: CallProgress): Calling {
-  const { turn, base, continuations, isCompacted, salvage } = given;
+  const { turn, base, continuations, isCompacted, salvage, selected } = given;
   const calling: Calling = { type: 'calling-model', turn, progress, base, continuations, isCompacted };
-  return salvage === undefined ? calling : { ...calling, salvage };
+  return salvage === undefined && selected === undefined
+    ? calling
+    : { ...calling, ...defined({ salvage, selected }) };
 }
 
 type AnswerGiven = Extract<MachineEvent, { type: 'answer-given' }>;
@@ -117,15 +120,16 @@ function onAnswer(given: RunState, { calling, answer, tokens, events: before = [
   const partial = isBlank ? given.partial : whole.text;
   const message = { role: 'assistant', content: whole.content } as const;
   const events = [...before, ...anewEvents(calling, answer)];
+  const freed = withoutForcedCall(given);
   if (hasCalls && salvage === undefined) {
     const state = overcome(
-      partial === given.partial ? given : changeState(given, { partial }),
+      partial === given.partial ? freed : changeState(freed, { partial }),
       calling,
       false,
     );
     return beginTools(state, { answer: message, prepared: preparedOf(answer) }, events);
   }
-  const answered: RunState = changeState(given, { partial, history: addMessages(given.history, message) });
+  const answered: RunState = changeState(freed, { partial, history: addMessages(given.history, message) });
   if (salvage !== undefined) {
     const saved = isBlank || hasCalls ? changeState(given, { partial }) : overcome(answered, calling, true);
     return endRun(saved, { type: 'ended', end: 'stopped', ...salvage }, events);
@@ -142,6 +146,12 @@ function onAnswer(given: RunState, { calling, answer, tokens, events: before = [
   }
   const failure = outputFailure(output.problem, given.tallies.reasks + 1);
   return climb(answered, { ...fall, failure, events: [...events, { type: 'failure', turn, failure }] });
+}
+
+/** A forced call is forced once: a model that must call a tool at every turn never answers. */
+function withoutForcedCall(state: RunState): RunState {
+  const { toolChoice, ...free } = state;
+  return toolChoice === undefined || toolChoice === 'none' ? state : free;
 }
 
 function preparedOf({ prepared = [], toolCalls }: Answer): readonly PreparedCall[] {

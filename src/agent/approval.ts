@@ -25,7 +25,7 @@ export type NoKind = 'said-no' | 'absent' | 'unreadable' | 'expired' | 'other-ca
 type ApprovalRequest = Extract<PersonRequest, { readonly type: 'approval' }>;
 
 /**
- * Reads an answer. A yes is `true`, one of four words, `{ approved: true }`, `{ approve: true }`, or such a word under
+ * Reads an answer on record: what is handed in passes `checkAnswer` first, which is stricter. A yes is `true`, one of four words, `{ approved: true }`, `{ approve: true }`, or such a word under
  * `decision`, `verdict` or `type`. Where an answer says several things, all of them must be a yes. `{ type: 'absent' }` is for a
  * program that answers where nobody can be asked. Never throws.
  *

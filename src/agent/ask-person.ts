@@ -11,6 +11,8 @@ import type { CallState, Phase, RunningTools, RunState } from './state.ts';
 /** The phase in which a person is asked. */
 export type Asking = Extract<Phase, { type: 'asking' }>;
 
+type QuestionRequest = Extract<PersonRequest, { type: 'question' }>;
+
 type Open = Exclude<CallState, { type: 'done' }>;
 
 interface Question {
@@ -20,7 +22,7 @@ interface Question {
   readonly provenance?: Provenance | undefined;
 }
 
-/** Asks a person about one call: whether it may run, or whether it happened. */
+/** Asks a person about one call: whether it may run, whether it happened, or what its tool wants to know. */
 export function askAbout(
   state: RunState,
   tools: RunningTools,
@@ -31,16 +33,22 @@ export function askAbout(
   const from = provenance ?? asked.call.provenance;
   const bare = requestOf(state, asked, index);
   const { warning } = asked.call;
-  const request: PersonRequest = { ...bare, ...defined({ warning, provenance: from }) };
+  const request: PersonRequest =
+    bare.type === 'question' ? bare : { ...bare, ...defined({ warning, provenance: from }) };
   const phase: Asking = { type: 'asking', tools, index, request };
   const tellings = [...events, ...doubtOf(state, asked), { type: 'approval-requested', request } as const];
   return { state: changeState(state, { phase }), actions: told(tellings, { type: 'ask-person', request }) };
 }
 
-function requestOf(state: RunState, asked: Open, index: number): CallRequest {
+function requestOf(state: RunState, asked: Open, index: number): CallRequest | QuestionRequest {
   const { call } = asked;
-  const { input, hash, name: tool } = call;
+  const { input, hash, name: tool, replies = [] } = call;
   const place = `${state.runId}:${state.turn}:${index}`;
+  if (asked.type === 'to-ask' && asked.question !== undefined) {
+    const { question } = asked.question;
+    const why = `The tool "${tool}" needs to know this`;
+    return { type: 'question', id: `${place}:question:${replies.length}`, question, why };
+  }
   if (asked.type === 'in-doubt') {
     const why = asked.end.failure?.message ?? `Nobody saw how the call of "${tool}" ended`;
     return { type: 'in-doubt', id: `${place}:in-doubt:${asked.attempts.length}`, tool, input, hash, why };

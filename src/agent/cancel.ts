@@ -1,4 +1,6 @@
 import { unreachable } from '../base/assert.ts';
+import { canonicalJson } from '../base/canonical-json.ts';
+import { clean } from '../errors/failure.ts';
 import { renderFailure } from '../errors/render-failure.ts';
 import type { ToolResultPart } from '../model/message.ts';
 import { changeState } from './change-state.ts';
@@ -6,7 +8,9 @@ import { writeInterruption, writeRecord } from './conducted.ts';
 import { addMessages } from './history.ts';
 import { settleCall } from './settle-call.ts';
 import type { Calling, CallState, Phase, RunningTools, RunState } from './state.ts';
-import type { ToolEnd } from './tool-call.ts';
+import type { PreparedCall, ToolEnd } from './tool-call.ts';
+
+type DoneCall = Extract<CallState, { type: 'done' }>;
 
 /**
  * Leaves a valid conversation and true counts behind, wherever the run is broken off: every call of the turn gets a truthful
@@ -51,27 +55,49 @@ export function openTools(phase: Phase): RunningTools | undefined {
 
 const neverRan = 'This call was not run: the run was broken off before.';
 const notAgain = 'It was not tried again: the run was broken off.';
+const hadAsked =
+  'This call had begun and asked a person something. The run was broken off before it ended: check what it did before you repeat it.';
 const mayHaveRun =
   'The run was broken off while this call was under way. It may or may not have happened: check before you repeat it.';
 
 function resultOf(run: RunState, state: CallState): ToolResultPart {
-  if (state.type === 'done') return resultPart(run, state.end);
+  if (state.type === 'done') return resultPart(run, state);
   const { callId, name } = state.call;
-  const content = run.config.isConducted === true ? writeInterruption(run.resumes ?? 0) : whatBecame(state);
+  const content =
+    run.config.isConducted === true
+      ? writeInterruption(run.resumes ?? 0)
+      : withChange(state.call, { content: whatBecame(state) });
   return { type: 'tool-result', callId, name, content, isError: true };
 }
 
 /** The result of a call, as the conversation holds it. */
-export function resultPart({ config, resumes = 0 }: RunState, end: ToolEnd): ToolResultPart {
+export function resultPart({ config, resumes = 0 }: RunState, { call, end }: DoneCall): ToolResultPart {
   const { callId, name } = end;
-  const content = config.isConducted === true ? writeRecord(end, resumes) : end.content;
+  const content = config.isConducted === true ? writeRecord(end, resumes) : withChange(call, end);
   const part = { type: 'tool-result', callId, name, content } as const;
   return end.type === 'ok' ? part : { ...part, isError: true };
 }
 
+/** The model is told of arguments that a person changed, or it would take the result for that of its own. */
+function withChange(call: PreparedCall, { content }: Pick<ToolEnd, 'content'>): ToolEnd['content'] {
+  if (call.type !== 'ready' || call.asked === undefined) return content;
+  const changed = clean(canonicalJson(call.input), maxChangeCharacters);
+  const note = `A person changed the arguments of this call before approving it. It was called with ${changed}, and this is the result of that:`;
+  return typeof content === 'string' ? `${note}\n${content}` : [{ type: 'text', text: note }, ...content];
+}
+
+const maxChangeCharacters = 4000;
+
+/** Whether the tool of an open call has asked a person something: its code had begun. */
+export function hasAsked(state: Exclude<CallState, { type: 'done' }>): boolean {
+  return state.call.replies !== undefined || (state.type === 'to-ask' && state.question !== undefined);
+}
+
 /** What the model is told of a call that was broken off. */
-export function whatBecame({ type, attempts }: Exclude<CallState, { type: 'done' }>): string {
+export function whatBecame(state: Exclude<CallState, { type: 'done' }>): string {
+  const { type, attempts } = state;
   if (type === 'running' || type === 'verifying' || type === 'in-doubt') return mayHaveRun;
+  if (hasAsked(state)) return hadAsked;
   const last = attempts.at(-1);
   return last === undefined ? neverRan : `${renderFailure(last.failure, 'model')} ${notAgain}`;
 }

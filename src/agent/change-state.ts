@@ -26,6 +26,7 @@ export function changeState(state: RunState, changes: Partial<RunState>): RunSta
   };
   // These are rare, and a state without them must stay one without them.
   if (state.taskLength !== undefined) copy.taskLength = state.taskLength;
+  if (state.toolChoice !== undefined) copy.toolChoice = state.toolChoice;
   if (state.resumes !== undefined) copy.resumes = state.resumes;
   if (state.children !== undefined) copy.children = state.children;
   if (state.below !== undefined) copy.below = state.below;

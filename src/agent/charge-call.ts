@@ -2,17 +2,17 @@ import { addLedgers, emptyLedger, subtractLedgers } from '../resilience/ledger.t
 import type { Ledger } from '../resilience/ledger.ts';
 import { changeState } from './change-state.ts';
 import type { RunState } from './state.ts';
-import type { ToolEnd, WaitingEnd } from './tool-call.ts';
+import type { QuestionEnd, ToolEnd, WaitingEnd } from './tool-call.ts';
 
 /**
  * What a call used up counts whatever became of the attempt. A run that it was tells all that it has used up so far, so that what
  * was told before is not counted again.
  */
-export function chargeCall(given: RunState, end: ToolEnd | WaitingEnd): RunState {
+export function chargeCall(given: RunState, end: ToolEnd | WaitingEnd | QuestionEnd): RunState {
   const charge = 'charge' in end ? end.charge : undefined;
   const state =
     charge === undefined ? given : changeState(given, { ledger: addLedgers(given.ledger, charge) });
-  const { child } = end;
+  const child = 'child' in end ? end.child : undefined;
   if (child === undefined) return state;
   const { runId, ledger: total } = child;
   const { children = {}, below = emptyLedger } = state;

@@ -1,3 +1,4 @@
+import type { ToolChoice } from '../model/request.ts';
 import type { Permission, Repeats, ToolEffect } from '../model/tool.ts';
 import type { Asked } from '../resilience/call-failures.ts';
 import type { RetryPolicy } from '../resilience/retry-policy.ts';
@@ -22,6 +23,8 @@ export interface RunConfig {
   /** Whether a model is asked why the run failed or was stopped; never where it is left out. */
   readonly explain?: 'auto' | 'always';
   readonly tools: Readonly<Record<string, ToolFacts>>;
+  /** What the model must do about tools: `none` for the whole run, a forced call for its first answer. The model decides where it is left out. */
+  readonly toolChoice?: ToolChoice;
 }
 
 /** What the machine knows of a tool. */
@@ -39,4 +42,6 @@ export interface ToolFacts {
   readonly isLast?: true;
   /** It is a run of its own, or a word to somebody. Runs that were begun before this was noted are told of as they were then. */
   readonly isNode?: true;
+  /** Handed in for this run alone: a resume in another process needs it again. */
+  readonly isOfRun?: true;
 }

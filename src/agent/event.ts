@@ -11,7 +11,7 @@ import type { OutputCheck } from './output.ts';
 import type { StopReason } from './run-outcome.ts';
 import type { Action } from './action.ts';
 import type { Provenance } from './provenance.ts';
-import type { AskFirstEnd, PreparedCall, ToolEnd, WaitingEnd } from './tool-call.ts';
+import type { AskFirstEnd, PreparedCall, QuestionEnd, ToolEnd, WaitingEnd } from './tool-call.ts';
 
 /** What one attempt at a model brought: the answer, and what it means to this agent. */
 export interface Answer extends PartialResult {
@@ -42,6 +42,8 @@ export type MachineEvent =
     }
   /** Before a model was asked: too little room was left for its answer. */
   | { readonly type: 'compacted'; readonly made: CompactionMade; readonly tookMs: number }
+  /** Before a model was asked: a function chose the one to begin with. */
+  | { readonly type: 'model-selected'; readonly target: number; readonly tookMs: number }
   | { readonly type: 'waited'; readonly tookMs: number }
   | { readonly type: 'tools-finished'; readonly ends: readonly AttemptedCall[]; readonly tookMs: number }
   | { readonly type: 'tools-verified'; readonly found: readonly VerifiedCall[]; readonly tookMs: number }
@@ -124,7 +126,7 @@ export type BrokenOff = {
 /** The end of one call's attempt, by its place in the turn. */
 export interface AttemptedCall {
   readonly index: number;
-  readonly end: ToolEnd | WaitingEnd | AskFirstEnd;
+  readonly end: ToolEnd | WaitingEnd | AskFirstEnd | QuestionEnd;
   /** In [0, 1): spreads a retry. */
   readonly drawn: number;
 }

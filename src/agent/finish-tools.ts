@@ -46,7 +46,7 @@ export function finishTools(given: RunState, tools: RunningTools, tellings: read
 }
 
 function resultsOf(state: RunState, done: readonly Done[]): Message {
-  return { role: 'tool', content: done.map(({ end }) => resultPart(state, end)) };
+  return { role: 'tool', content: done.map((call) => resultPart(state, call)) };
 }
 
 function say(state: RunState, notes: readonly string[]): RunState {

@@ -1,7 +1,7 @@
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import { renderFailure } from '../errors/render-failure.ts';
-import { openTools, whatBecame } from './cancel.ts';
+import { hasAsked, openTools, whatBecame } from './cancel.ts';
 import type { CallState, LeftOpen, Phase, ReadyCall, RunningTools } from './state.ts';
 import type { ToolEnd } from './tool-call.ts';
 
@@ -59,7 +59,7 @@ function brokenOffEnd({ callId, name }: ReadyCall, state: Exclude<CallState, { t
   const failure = createFailure('CANCELLED', {
     origin: 'tool',
     message: `The run was broken off ${isRunning ? 'while' : 'before'} "${name}" was called`,
-    sideEffect: isRunning ? 'possible' : 'none',
+    sideEffect: isRunning || hasAsked(state) ? 'possible' : 'none',
     context: { tool: name },
   });
   const content = whatBecame(state);

@@ -1,4 +1,4 @@
-import { nearestNames } from '../base/nearest.ts';
+import { adviseName } from '../base/nearest.ts';
 import { configError } from '../errors/config-error.ts';
 import { fallbackFirstTokenMs } from '../model/timeouts.ts';
 
@@ -117,7 +117,5 @@ function checkLimit(name: string, value: unknown): void {
 
 function unknownLimit(name: string): Error {
   const names = Object.keys(defaultLimits);
-  const [nearest] = nearestNames(name, names);
-  const advice = nearest === undefined ? `known are ${names.join(', ')}` : `did you mean "${nearest}"?`;
-  return configError(`There is no limit "${name}": ${advice}`, { context: { field: name } });
+  return configError(`There is no limit "${name}": ${adviseName(name, names)}`, { context: { field: name } });
 }

@@ -234,7 +234,12 @@ export const logRules = {
   'approval-answered': {
     level: 'info',
     message: 'Person answered',
-    fields: ({ id, verdict }) => ({ id, verdict }),
+    fields: ({ id, verdict, changed }) => ({
+      id,
+      verdict,
+      askedHash: changed?.asked.hash,
+      changedHash: changed?.hash,
+    }),
   },
   'hook-failed': {
     level: 'error',
@@ -290,9 +295,10 @@ function outcomeFields(outcome: RunOutcome): Readonly<Record<string, Json | unde
   };
 }
 
-/** A failure without its context and causes, which belong to the error report. */
+/** A failure without its context and causes, which belong to the error report; of an error of the user's own code, where it was thrown. */
 function failureFields(failure: Failure): Json {
-  const { code, origin, message, retryable, retryAfterMs, provider } = failure;
+  const { code, origin, message, retryable, retryAfterMs, provider, causes } = failure;
+  const stack = causes.find((cause) => cause.stack !== undefined)?.stack;
   return {
     code,
     origin,
@@ -300,5 +306,6 @@ function failureFields(failure: Failure): Json {
     retryable,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(provider === undefined ? {} : { provider: { ...provider } }),
+    ...(stack === undefined ? {} : { stack: [...stack] }),
   };
 }

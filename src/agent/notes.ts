@@ -4,7 +4,14 @@ import type { Message } from '../model/message.ts';
 
 /** A note of the runtime to the model. It is marked as such, so that nobody takes it for the words of the person. */
 export function noteMessage(text: string): Message {
-  return { role: 'user', content: `[Note from the runtime] ${text}` };
+  return { role: 'user', content: `${noteMark} ${text}` };
+}
+
+const noteMark = '[Note from the runtime]';
+
+/** Whether it is such a note. */
+export function isNote({ role, content }: Message): boolean {
+  return role === 'user' && typeof content === 'string' && content.startsWith(noteMark);
 }
 
 /** What the model is told after an answer that could not be used. */

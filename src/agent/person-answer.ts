@@ -26,6 +26,13 @@ export function readFields(
   }
 }
 
+/** The words that answer a question: a text, or one under `answer`. Nothing where there are none. */
+export function readReply(answer: unknown): string | undefined {
+  const text = typeof answer === 'string' ? answer : readFields(answer, ['answer'])?.get('answer');
+  if (typeof text !== 'string' || text.trim() === '') return undefined;
+  return text.trim();
+}
+
 /** Whether an answer names another call than the request: by id, hash, tool or arguments. What names none fits any. */
 export function isAboutOther(request: CallRequest, answer: unknown): boolean {
   if (typeof answer !== 'object') return false;
@@ -34,10 +41,15 @@ export function isAboutOther(request: CallRequest, answer: unknown): boolean {
   const differs = (name: 'id' | 'hash' | 'tool'): boolean =>
     fields.has(name) && fields.get(name) !== request[name];
   if (differs('id') || differs('hash') || differs('tool')) return true;
-  return inputFields.some((name) => fields.has(name) && !isSame(fields.get(name), request.input, 0));
+  return inputFields.some((name) => fields.has(name) && !isSameJson(fields.get(name), request.input));
 }
 
 const inputFields = ['input', 'args', 'arguments', 'editedInput', 'edited_args'] as const;
+
+/** Whether two values are the same JSON, whatever the order of their members. */
+export function isSameJson(one: unknown, other: unknown): boolean {
+  return isSame(one, other, 0);
+}
 
 const maxDepth = 100;
 

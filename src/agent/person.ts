@@ -1,26 +1,44 @@
 import { assert } from '../base/assert.ts';
+import { defined } from '../base/defined.ts';
+import type { Json } from '../base/json.ts';
+import { deepFreeze } from '../base/plain-copy.ts';
 import { createFailure } from '../errors/failure.ts';
-import { countRejection, judgeApproval, judgeVerification, rejectionText } from './approval.ts';
+import { countRejection, judgeApproval, judgeVerification, readAnswer, rejectionText } from './approval.ts';
 import type { Asking } from './ask-person.ts';
 import { callAgain } from './call-again.ts';
+import { callHash } from './call-hash.ts';
+import { callWarning } from './call-warning.ts';
 import { changeState } from './change-state.ts';
 import { suspendRun } from './end.ts';
 import type { PersonAnswer } from './event.ts';
 import type { Moved } from './moved.ts';
 import type { Provenance } from './provenance.ts';
 import { nextStep, replaceCall } from './next-step.ts';
+import { readFields, readReply } from './person-answer.ts';
+import { changedField } from './run-answer.ts';
 import { addRecoveries, overcomeCalls } from './overcome.ts';
 import type { RunEvent } from './run-event.ts';
-import type { PersonRequest } from './run-outcome.ts';
+import type { PersonRequest, SuspendReason } from './run-outcome.ts';
 import type { CallState, ReadyCall, RunState } from './state.ts';
 import type { ToolEnd } from './tool-call.ts';
 
 /** Nobody here can be asked: the run waits outside the process. */
 export function onAbsent(state: RunState, asking: Asking): Moved {
   const { request } = asking;
-  const reason = request.type === 'in-doubt' ? 'in-doubt' : 'approval';
-  return suspendRun(state, { type: 'suspended', reason, request, back: asking }, []);
+  return suspendRun(state, { type: 'suspended', reason: suspensionOf(request), request, back: asking }, []);
 }
+
+/** What a run waits for that puts this question. */
+export function suspensionOf({ type }: PersonRequest): SuspendReason {
+  return reasons[type];
+}
+
+const reasons = {
+  approval: 'approval',
+  'in-doubt': 'in-doubt',
+  question: 'clarification',
+  mend: 'approval',
+} as const satisfies Record<PersonRequest['type'], SuspendReason>;
 
 interface Answered {
   readonly answer: PersonAnswer;
@@ -37,6 +55,7 @@ export function onAnswered(given: RunState, asking: Asking, { answer, wallMs, pr
   const asked = tools.calls[index];
   const value = answer.given ? answer.value : undefined;
   if (request.type === 'in-doubt') return onFoundOut(state, asking, { request, value });
+  if (request.type === 'question') return onReplied(state, asking, { id: request.id, value, provenance });
   assert(request.type === 'approval' && asked?.type === 'to-ask', `Nobody asks about call ${index}`);
   // Nobody has answered: that is as late as an answer can be.
   const judged = judgeApproval(request, value, { atMs: answer.given ? wallMs : Infinity, call: asked.call });
@@ -45,7 +64,12 @@ export function onAnswered(given: RunState, asking: Asking, { answer, wallMs, pr
   const { attempts } = asked;
   const call = provenance === undefined ? asked.call : { ...asked.call, provenance };
   if (judged.verdict === 'yes') {
-    return nextStep(state, replaceCall(tools, index, { type: 'ready', call, attempts }), [answered]);
+    const changed = readFields(value, [changedField])?.get(changedField);
+    const approved = changed === undefined ? call : changeCall(state, call, changed as Json); // It was taken as JSON.
+    const { input, hash, asked: before } = approved;
+    const event = before === undefined ? answered : { ...answered, changed: { asked: before, input, hash } };
+    const ready: CallState = { type: 'ready', call: approved, attempts };
+    return nextStep(state, replaceCall(tools, index, ready), [event]);
   }
   const end = deniedEnd(call, rejectionText(call.name, judged), judged);
   const rejections = countRejection(state.tallies.rejections, { hash: call.hash, kind: judged.kind });
@@ -53,6 +77,56 @@ export function onAnswered(given: RunState, asking: Asking, { answer, wallMs, pr
   const { callId, name } = call;
   const finished: RunEvent = { type: 'tool-finished', turn: state.turn, attempt: 0, end, callId, name };
   return nextStep(rejected, replaceCall(tools, index, { type: 'done', call, end }), [answered, finished]);
+}
+
+/** A person approved other arguments than the model gave. What was asked about stays on record beside them. */
+function changeCall({ config }: RunState, call: ReadyCall, input: Json): ReadyCall {
+  const { callId, type, name, hash, effect, permission, why, repeats, onError, replies, provenance } = call;
+  return {
+    callId,
+    type,
+    name,
+    effect,
+    permission,
+    input: deepFreeze(input),
+    hash: callHash({ name, input, level: config.tools[name]?.level }),
+    asked: { input: call.input, hash },
+    ...defined({ why, repeats, onError, replies, provenance, warning: callWarning(name, input) }),
+  };
+}
+
+interface Replied {
+  readonly id: string;
+  readonly value: unknown;
+  readonly provenance: Provenance | undefined;
+}
+
+/** A person has told a tool what it wanted to know. Without words that can be read, the question stands. */
+function onReplied(state: RunState, asking: Asking, { id, value, provenance }: Replied): Moved {
+  const { tools, index } = asking;
+  const asked = tools.calls[index];
+  assert(asked?.type === 'to-ask' && asked.question !== undefined, `Call ${index} asks nothing`);
+  const { call, attempts, question } = asked;
+  const text = readReply(value);
+  if (text !== undefined) {
+    const reply = { ...question, text, ...defined({ provenance }) };
+    const replied = { ...call, replies: [...(call.replies ?? []), reply] };
+    const answered: RunEvent = {
+      type: 'approval-answered',
+      id,
+      verdict: 'answered',
+      reason: 'a person answered',
+    };
+    return nextStep(state, replaceCall(tools, index, { type: 'ready', call: replied, attempts }), [answered]);
+  }
+  const verdict = readAnswer(value);
+  if (verdict.verdict !== 'no' || verdict.kind !== 'said-no') return onAbsent(state, asking);
+  const { name, callId } = call;
+  const content = `The tool "${name}" asked a person something, and they would not answer. ${verdict.reason}.`;
+  const end = deniedEnd(call, content, verdict);
+  const answered: RunEvent = { type: 'approval-answered', id, verdict: 'no', reason: verdict.reason };
+  const finished: RunEvent = { type: 'tool-finished', turn: state.turn, attempt: 0, end, callId, name };
+  return nextStep(state, replaceCall(tools, index, { type: 'done', call, end }), [answered, finished]);
 }
 
 /** A call that was not allowed, as the model is told. */

@@ -50,19 +50,33 @@ export function afterMending({ resting, config }: RunState, models: RunConfig['m
   return isSame ? resting.filter(({ untilMs }) => untilMs !== untilMended) : [];
 }
 
-/** With whom a call begins: the first who may be asked, or the first of all where nobody may. */
-export function beginWith({
-  resting,
-  wallMs,
-  config,
-}: RunState): Pick<CallProgress, 'target' | 'waits'> | undefined {
+/** With whom a call begins: the one that was chosen, the first who may be asked, or the first of all where nobody may. */
+export function beginWith({ resting, wallMs, config }: RunState, selected = 0): Beginning | undefined {
   const asleep = resting.filter(({ untilMs }) => untilMs > wallMs);
-  if (asleep.length === 0) return undefined;
+  if (asleep.length === 0)
+    return selected === 0 ? undefined : { ...chosen(config, selected, asleep), waits: [] };
   const waits = asleep.map(({ target, untilMs, failure }): AskedWait => ({
     target,
     untilMs: untilMs - wallMs,
     failure,
   }));
+  if (selected > 0 && !asleep.some(({ target }) => target === selected))
+    return { ...chosen(config, selected, asleep), waits };
   const first = config.models.findIndex((_, index) => !asleep.some(({ target }) => target === index));
   return { target: Math.max(0, first), waits };
+}
+
+type Beginning = Pick<CallProgress, 'target' | 'waits' | 'returns'>;
+
+/** The models before the chosen one are asked where none after it is left. */
+function chosen(
+  { models }: RunConfig,
+  selected: number,
+  asleep: readonly Resting[],
+): Pick<CallProgress, 'target' | 'returns'> {
+  const returns = models.slice(0, selected).flatMap(({ isNextKey }, target) => {
+    const isOut = isNextKey === true || asleep.some((each) => each.target === target);
+    return isOut ? [] : [{ target, tries: 0, kinds: {}, untilMs: target, isAskable: true as const }];
+  });
+  return returns.length === 0 ? { target: selected } : { target: selected, returns };
 }

@@ -5,7 +5,7 @@ import type { RequestNote } from '../model/request-note.ts';
 import type { RunExplanation } from './error-report.ts';
 import type { RecoveryName } from './recovery.ts';
 import type { PersonRequest, RunOutcome, StopReason, SuspendReason } from './run-outcome.ts';
-import type { ToolEnd } from './tool-call.ts';
+import type { AskedCall, ToolEnd } from './tool-call.ts';
 
 /** What a run tells while it lasts. The text of the last turn, assembled from these, equals `outcome.text`. */
 export type RunEvent<Output = unknown> =
@@ -181,6 +181,8 @@ export type RunEvent<Output = unknown> =
       readonly id: string;
       readonly verdict: string;
       readonly reason: string;
+      /** A person changed the arguments: what the model asked for, and what runs. */
+      readonly changed?: ChangedCall;
     }
   | { readonly type: 'hook-failed'; readonly hook: string; readonly point: string; readonly failure: Failure }
   | {
@@ -192,3 +194,10 @@ export type RunEvent<Output = unknown> =
   /** A model has said why the run failed or was stopped. It is part of the report. */
   | { readonly type: 'explained'; readonly explanation: RunExplanation }
   | { readonly type: 'run-finished'; readonly outcome: RunOutcome<Output> };
+
+/** The arguments of a call before and after a person changed them, each with the hash that an approval is bound to. */
+export interface ChangedCall {
+  readonly asked: AskedCall;
+  readonly input: Json;
+  readonly hash: string;
+}

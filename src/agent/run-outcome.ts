@@ -89,7 +89,7 @@ export type SuspendReason =
   | 'long-wait'
   | 'credit'
   | 'credentials'
-  /** Somebody is asked what a plan must know. */
+  /** A person is asked what a plan or a tool must know. */
   | 'clarification'
   /** It could not be written down. */
   | 'storage'
@@ -129,7 +129,7 @@ export type PersonRequest =
       /** As above. */
       readonly provenance?: Provenance;
     }
-  /** What a plan must know before it can go on. The answer is a text. */
+  /** What a plan or a tool must know before it can go on. The answer is a text. */
   | {
       readonly type: 'question';
       readonly id: string;

@@ -33,7 +33,7 @@ export function shortenedEvents(
   why: 'budget' | 'overflow',
   { compaction, failure }: CompactionMade,
 ): readonly RunEvent[] {
-  if (compaction === undefined) return [];
+  if (compaction === undefined) return failure === undefined ? [] : [{ type: 'failure', turn, failure }];
   const { strategy, tokensBefore, tokensAfter } = compaction;
   const told = { type: 'history-compacted', turn, why, strategy, tokensBefore, tokensAfter } as const;
   return [failure === undefined ? told : { ...told, failure }];

@@ -1,5 +1,6 @@
 import type { Failure } from '../errors/failure.ts';
 import type { Message } from '../model/message.ts';
+import type { ToolChoice } from '../model/request.ts';
 import type { CallProgress } from '../resilience/call-progress.ts';
 import type { AttemptRecord } from '../resilience/call-report.ts';
 import type { Ledger } from '../resilience/ledger.ts';
@@ -13,7 +14,7 @@ import type { RecoveryName } from './recovery.ts';
 import type { PersonRequest, RunRecovery, StopReason, SuspendReason } from './run-outcome.ts';
 import type { PersonAnswer } from './event.ts';
 import type { Provenance } from './provenance.ts';
-import type { CallWait, PreparedCall, Remembered, ToolEnd } from './tool-call.ts';
+import type { CallWait, PreparedCall, Remembered, ToolEnd, ToolQuestion } from './tool-call.ts';
 
 /** A run, as the fold of its events. All JSON. */
 export interface RunState {
@@ -42,6 +43,8 @@ export interface RunState {
   /** Tools that were taken away, with the reason. Those of a breaker come back. */
   readonly withdrawn: Readonly<Record<string, Withdrawal>>;
   readonly tallies: Tallies;
+  /** What the next request says about tools; absent where the model decides. A forced call is dropped with the first answer. */
+  readonly toolChoice?: ToolChoice;
   /** How often it was gone on with after a failure or a cancellation; absent where never. */
   readonly resumes?: number;
   /** Of a conducted run: so many messages at the beginning are what it was asked. */
@@ -121,6 +124,8 @@ export interface Calling {
   readonly continuations: number;
   /** Whether the conversation was made shorter for this call: it is looked at once. */
   readonly isCompacted: boolean;
+  /** The model to begin with, where a function chose it. */
+  readonly selected?: number;
 }
 
 /** Why a run is stopped. */
@@ -138,7 +143,9 @@ export interface RunningTools {
 
 /** One call of the turn. */
 export type CallState =
-  | (Tried & { readonly type: 'ready' | 'to-ask' | 'running' })
+  | (Tried & { readonly type: 'ready' | 'running' })
+  /** A person is asked: whether it may run or, where its tool asks something, that. */
+  | (Tried & { readonly type: 'to-ask'; readonly question?: ToolQuestion })
   | (Tried & { readonly type: 'due'; readonly delayMs: number })
   /** It is a run of its own, and waits outside the process. */
   | (Tried & { readonly type: 'waiting'; readonly wait: CallWait })

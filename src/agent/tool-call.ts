@@ -25,14 +25,24 @@ export type PreparedCall = {
       readonly hash: string;
       /** The model's text was no JSON, and the one reading that it has was taken. */
       readonly isRepaired?: true;
+      /** A person approved it with other arguments: what the model had asked for. `input` and `hash` are of what runs. */
+      readonly asked?: AskedCall;
       readonly repeats?: number | 'any';
       readonly onError?: 'tell' | 'abort';
+      /** What the tool has asked a person, and what they said, the oldest first. Absent where it never asked. */
+      readonly replies?: readonly Reply[];
       /** Of a run that came from elsewhere: it was proposed or approved here, after the run had come. */
       readonly provenance?: Provenance;
     }
   /** Not run: unknown tool, bad arguments, forbidden, one too many. */
   | { readonly type: 'refused'; readonly end: ToolEnd }
 );
+
+/** A call as the model asked for it, where a person changed its arguments. */
+export interface AskedCall {
+  readonly input: Json;
+  readonly hash: string;
+}
 
 /** How one call of a tool ended. All JSON: this is what the journal holds and the model is told. */
 export interface ToolEnd {
@@ -79,6 +89,37 @@ export interface AskFirstEnd {
   readonly wallMs: number;
   /** The call as it is judged now. */
   readonly call: Extract<PreparedCall, { type: 'ready' }>;
+}
+
+/** A call that has not ended: its tool asks a person, and is called again once they have answered. */
+export interface QuestionEnd extends ToolQuestion {
+  readonly callId: string;
+  readonly name: string;
+  readonly type: 'asks';
+  readonly durationMs: number;
+  /** What `assist` used up before. */
+  readonly charge?: Ledger;
+  /** What it had remembered by then: so that it does not do that again. */
+  readonly remembered?: readonly Remembered[];
+}
+
+/** Whether a call has ended: neither it nor its tool waits for anybody. */
+export function isEnded(end: ToolEnd | WaitingEnd | AskFirstEnd | QuestionEnd): end is ToolEnd {
+  return end.type !== 'waiting' && end.type !== 'ask-first' && end.type !== 'asks';
+}
+
+/** What a tool asks a person. */
+export interface ToolQuestion {
+  readonly question: string;
+  /** The tool is not called again: what the person says is its result. */
+  readonly isResult?: true;
+}
+
+/** What a person said to a question of a tool. */
+export interface Reply extends ToolQuestion {
+  readonly text: string;
+  /** Of a run that came from elsewhere: it was said here. */
+  readonly provenance?: Provenance;
 }
 
 /** What a call waits for outside the process, as its own run would say it. */

@@ -13,7 +13,7 @@ import { addRecoveries, overcomeCalls } from './overcome.ts';
 import { remember } from './remember.ts';
 import type { RunEvent } from './run-event.ts';
 import type { CallState, FailedCall, ReadyCall, RunningTools, RunState, Tried } from './state.ts';
-import type { CallWait, PreparedCall, ToolEnd } from './tool-call.ts';
+import type { CallWait, PreparedCall, QuestionEnd, ToolEnd, ToolQuestion } from './tool-call.ts';
 
 /** A turn of tool calls begins. What was refused is settled already; the rest runs, or is asked first. */
 export function beginTools(
@@ -78,6 +78,11 @@ export function onToolsFinished(given: RunState, tools: RunningTools, ends: read
       continue;
     }
     state = chargeCall(state, end);
+    if (end.type === 'asks') {
+      calls[index] = askingCall(call, end);
+      state = remember(state, end);
+      continue;
+    }
     if (end.type === 'waiting') {
       calls[index] = waitingCall(call, end.wait);
       continue;
@@ -95,6 +100,11 @@ export function onToolsFinished(given: RunState, tools: RunningTools, ends: read
 function waitingCall({ call, attempts, answer }: Tried, wait: CallWait): CallState {
   const isKept = wait.request === undefined && answer?.said.given === true;
   return { type: 'waiting', call, attempts, wait, ...(isKept ? { answer } : {}) };
+}
+
+function askingCall({ call, attempts }: Tried, { question, isResult }: QuestionEnd): CallState {
+  const asked: ToolQuestion = isResult === true ? { question, isResult } : { question };
+  return { type: 'to-ask', call, attempts, question: asked };
 }
 
 interface Settled {

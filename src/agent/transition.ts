@@ -22,7 +22,7 @@ import type { RunEvent } from './run-event.ts';
 import type { RunState } from './state.ts';
 import type { Message } from '../model/message.ts';
 import { afterWait as afterToolWait, isAbout, onToolsFinished, onToolsVerified } from './tools.ts';
-import { attemptOf, beginTurn } from './turn.ts';
+import { attemptOf, beginTurn, onSelected } from './turn.ts';
 
 /**
  * The machine. Pure and synchronous: no clock, no randomness, no I/O; the same events give the same state. An event that has
@@ -39,6 +39,8 @@ export function transition(state: RunState | undefined, event: MachineEvent): Mo
     case 'compacted':
       if (phase.type !== 'calling-model' || !fitsHistory(state, event.made)) return invalid(state, event);
       return onCompacted(state, phase, event);
+    case 'model-selected':
+      return phase.type === 'calling-model' ? onSelected(state, phase, event) : invalid(state, event);
     case 'answer-given':
       return phase.type === 'calling-model' ? onGiven(state, phase, event) : invalid(state, event);
     case 'waited':
@@ -125,8 +127,10 @@ function startRun(event: Extract<MachineEvent, { type: 'run-started' }>): Moved 
     },
   };
   const started: RunEvent = { type: 'run-started', runId, agent: config.agent, input: [...messages] };
+  const { toolChoice = 'auto' } = config;
+  const begun: RunState = toolChoice === 'auto' ? state : { ...state, toolChoice };
   return beginTurn(
-    config.isConducted === true ? { ...state, taskLength: messages.length } : state,
+    config.isConducted === true ? { ...begun, taskLength: messages.length } : begun,
     repairs.length === 0 ? [started] : [started, { type: 'history-repaired', repairs }],
   );
 }

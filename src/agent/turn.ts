@@ -1,3 +1,4 @@
+import { defined } from '../base/defined.ts';
 import { duration } from '../base/duration.ts';
 import { createFailure } from '../errors/failure.ts';
 import { situationOf, startProgress } from '../resilience/call-progress.ts';
@@ -6,6 +7,7 @@ import { withdrawnTools } from '../resilience/tool-breaker.ts';
 import { changeState } from './change-state.ts';
 import { addMessages, lastMessage } from './history.ts';
 import type { Action } from './action.ts';
+import type { MachineEvent } from './event.ts';
 import { noteMessage, salvageMessage } from './notes.ts';
 import { beginWith } from './resting.ts';
 import type { RunEvent } from './run-event.ts';
@@ -30,17 +32,30 @@ export function beginTurn(given: RunState, tellings: readonly RunEvent[] = []): 
 /** Asks the model, from the first attempt on. */
 export function callModel(
   state: RunState,
-  call: Pick<Calling, 'turn'> & Partial<Pick<Calling, 'salvage' | 'base' | 'continuations' | 'isCompacted'>>,
+  call: Pick<Calling, 'turn'> & Partial<Omit<Calling, 'type' | 'progress' | 'turn'>>,
   tellings: readonly RunEvent[],
 ): Moved {
-  const { turn, salvage, base = '', continuations = 0, isCompacted = false } = call;
-  const progress = startProgress(state.ledger, beginWith(state));
+  const { turn, salvage, selected, base = '', continuations = 0, isCompacted = false } = call;
+  const progress = startProgress(state.ledger, beginWith(state, selected));
   const begun: Calling = { type: 'calling-model', turn, progress, base, continuations, isCompacted };
-  const calling = salvage === undefined ? begun : { ...begun, salvage };
+  const isPlain = salvage === undefined && selected === undefined;
+  const calling = isPlain ? begun : { ...begun, ...defined({ salvage, selected }) };
   return {
     state: changeState(state, { phase: calling }),
     actions: told(tellings, attemptOf(state, calling, true)),
   };
+}
+
+/** A function chose the model to begin with: the same call, from there on. */
+export function onSelected(
+  given: RunState,
+  calling: Calling,
+  { target: selected, tookMs }: Extract<MachineEvent, { type: 'model-selected' }>,
+): Moved {
+  const { turn, salvage, base, continuations, isCompacted } = calling;
+  const { elapsedMs, wallMs } = given;
+  const state = changeState(given, { elapsedMs: elapsedMs + tookMs, wallMs: wallMs + tookMs });
+  return callModel(state, { turn, base, continuations, isCompacted, selected, ...defined({ salvage }) }, []);
 }
 
 /** The next attempt of a call. */

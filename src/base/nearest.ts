@@ -20,6 +20,17 @@ export function nearestNames(name: string, candidates: readonly string[]): reado
     .map(({ candidate }) => candidate);
 }
 
+const maxShownNames = 30;
+
+/** Ends a sentence about a name that does not exist: the one that was probably meant, or those that there are. */
+export function adviseName(name: string, known: readonly string[]): string {
+  const [nearest] = nearestNames(name, known);
+  if (nearest !== undefined) return `did you mean "${nearest}"?`;
+  if (known.length === 0) return 'there is none';
+  const rest = known.length > maxShownNames ? ` and ${known.length - maxShownNames} more` : '';
+  return `known are ${known.slice(0, maxShownNames).join(', ')}${rest}`;
+}
+
 function normalise(name: string): string {
   return name.trim().toLowerCase().slice(0, maxNameCharacters);
 }

@@ -1,6 +1,7 @@
 import { unreachable } from '../base/assert.ts';
 import { defined } from '../base/defined.ts';
 import { isRecord } from '../base/json.ts';
+import { checkOptions } from '../model/check-options.ts';
 import type { FailureCode } from '../errors/codes.ts';
 import { failureTraits } from '../errors/codes.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
@@ -117,6 +118,7 @@ function checkGiven(model: unknown, given: unknown): void {
       "Write chaos(openai('gpt-5.2'), { faults: { rate: 0.3 } })",
     );
   }
+  if (isRecord(given)) checkOptions({ of: 'chaos()', rules: ['seed', 'faults'] }, given);
   const faults = isRecord(given) ? given['faults'] : undefined;
   const isSchedule = isRecord(faults) && ('rate' in faults || Array.isArray(faults['script']));
   if (typeof faults === 'function' || isSchedule) return;

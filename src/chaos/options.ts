@@ -7,6 +7,7 @@ import type { CertificateKind } from './certificate.ts';
 import { chaosConfigError } from './config-error.ts';
 import type { RecordedRequest } from './records.ts';
 import type { FaultSchedule } from './schedule.ts';
+import { checkOptions } from '../model/check-options.ts';
 
 /** How `startChaosServer` is asked to misbehave. Everything is optional. */
 export interface ChaosServerOptions {
@@ -41,6 +42,23 @@ export interface ChaosServerOptions {
   readonly clock?: Clock;
 }
 
+const optionNames = [
+  'port',
+  'host',
+  'allowRemote',
+  'allowedHosts',
+  'tls',
+  'seed',
+  'faults',
+  'model',
+  'latencyMs',
+  'chunkDelayMs',
+  'chunkCharacters',
+  'maxRecords',
+  'onRequest',
+  'clock',
+] as const satisfies readonly (keyof ChaosServerOptions)[];
+
 /** The options with their defaults. */
 export interface Settings {
   readonly port: number;
@@ -61,6 +79,7 @@ export interface Settings {
 
 /** Fills in the defaults and refuses what cannot be meant, before anything is opened. */
 export function readSettings(options: ChaosServerOptions): Settings {
+  checkOptions({ of: 'startChaosServer()', rules: optionNames }, options);
   const { host = '127.0.0.1', port = 0, allowRemote = false } = options;
   if (!allowRemote && !isLoopback(host)) {
     throw chaosConfigError(

@@ -32,6 +32,34 @@ describe('exitCodeOf()', () => {
       fields: { type: 'suspended', reason: 'storage' },
       exitCode: 30,
     },
+    ...(
+      [
+        ['a wrong key', 'credentials', 'AUTHENTICATION_ERROR', 10],
+        ['an empty account', 'credit', 'QUOTA_EXCEEDED', 11],
+        ['a rate limit', 'long-wait', 'RATE_LIMITED', 12],
+        ['an outage', 'long-wait', 'NETWORK_ERROR', 13],
+        ['an unknown model', 'credentials', 'MODEL_NOT_FOUND', 14],
+        ['a call in doubt', 'in-doubt', 'UNKNOWN_OUTCOME', 23],
+      ] as const
+    ).map(([name, reason, code, exitCode]) => ({
+      name,
+      fields: { type: 'suspended', reason, failure: createFailure(code, { message: 'It failed' }) },
+      exitCode,
+    })),
+    {
+      name: 'a content filter',
+      fields: {
+        type: 'stopped',
+        reason: 'refused',
+        failure: createFailure('CONTENT_FILTERED', { message: 'It failed' }),
+      },
+      exitCode: 15,
+    },
+    {
+      name: 'a time that nothing failed about',
+      fields: { type: 'suspended', reason: 'long-wait' },
+      exitCode: 23,
+    },
     { name: 'Ctrl-C', fields: { type: 'cancelled' }, exitCode: 130 },
     { name: 'an answer', fields: { type: 'completed' }, exitCode: 0 },
   ])('ends with $exitCode after $name', ({ fields, exitCode }) => {

@@ -8,18 +8,41 @@ export function exitCodeOf(outcome: RunOutcome): number {
     case 'completed':
       return 0;
     case 'stopped':
-      return outcome.reason === 'rejected' || outcome.reason === 'guardrail'
-        ? exitCodes.denied
-        : exitCodes.stopped;
+      return exitCodeOfStop(outcome);
     case 'suspended':
-      if (outcome.reason !== 'storage') return exitCodes.waiting;
-      // The store must be looked at first: that is no mere wait. Where another process has it, that is said.
-      return outcome.failure === undefined ? exitCodes.storage : failureTraits[outcome.failure.code].exitCode;
+      return exitCodeOfWait(outcome);
     case 'cancelled':
       return exitCodes.cancelled;
     case 'failed':
       return failureTraits[outcome.failure.code].exitCode;
     default:
       return unreachable(outcome);
+  }
+}
+
+function exitCodeOfStop({ reason, failure }: Extract<RunOutcome, { type: 'stopped' }>): number {
+  if (reason === 'rejected' || reason === 'guardrail') return exitCodes.denied;
+  // A provider's filter and a limit of the run's own are two things to do something about.
+  return reason === 'refused' && failure !== undefined
+    ? failureTraits[failure.code].exitCode
+    : exitCodes.stopped;
+}
+
+/** What keeps it from going on says what to do: fix the key, top up, try later. A person's answer, or a new process, is a mere wait. */
+function exitCodeOfWait({ reason, failure }: Extract<RunOutcome, { type: 'suspended' }>): number {
+  switch (reason) {
+    case 'approval':
+    case 'in-doubt':
+    case 'clarification':
+    case 'released':
+      return exitCodes.waiting;
+    case 'credentials':
+    case 'credit':
+    case 'long-wait':
+      return failure === undefined ? exitCodes.waiting : failureTraits[failure.code].exitCode;
+    case 'storage':
+      return failure === undefined ? exitCodes.storage : failureTraits[failure.code].exitCode;
+    default:
+      return unreachable(reason);
   }
 }

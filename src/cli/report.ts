@@ -1,5 +1,5 @@
 import { printableJson } from '../base/printable.ts';
-import { failureTraits } from '../errors/codes.ts';
+import { docsOf, failureTraits } from '../errors/codes.ts';
 import type { Severity } from '../errors/codes.ts';
 import type { FailureDocument } from '../errors/failure-document.ts';
 import { severityOf } from '../errors/failure.ts';
@@ -86,6 +86,7 @@ function factRows(failure: Failure): readonly Row[] {
     { label: 'wait', text: waitText(failure) ?? 'none stated', ...waitStyle(failure) },
     { label: 'answer', text: `HTTP ${httpStatus} to your own client` },
     { label: 'exit code', text: String(exitCode) },
+    { label: 'docs', text: docsOf(failure.code) },
     ...(failure.hint === undefined ? [] : [{ label: 'hint', text: failure.hint }]),
     ...(provider === '' ? [] : [{ label: 'provider', text: provider }]),
   ];

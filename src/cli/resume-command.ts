@@ -1,5 +1,6 @@
+import type { RunAnswer } from '../agent/run-answer.ts';
+import { suspensionOf } from '../agent/person.ts';
 import type { PersonRequest, RunOutcome } from '../agent/run-outcome.ts';
-import type { Json } from '../base/json.ts';
 import { approvalLines } from './approval-lines.ts';
 import { exitCodes } from '../errors/codes.ts';
 import type { CommandRun, Given } from './command-spec.ts';
@@ -54,8 +55,8 @@ function standingQuestion(reading: RunReading): PersonRequest | undefined {
   return request;
 }
 
-/** Words are taken as they are; what is JSON is read. */
-function readAnswer({ flags }: Given, reading: RunReading): Json | undefined {
+/** Words are taken as they are; what is JSON is read, unless words are asked for. */
+function readAnswer({ flags }: Given, reading: RunReading): RunAnswer | undefined {
   const typed = flagText(flags, 'answer');
   if (typed === undefined) return undefined;
   if (hasAnswer(reading))
@@ -63,13 +64,15 @@ function readAnswer({ flags }: Given, reading: RunReading): Json | undefined {
       message: `The run "${reading.row.runId}" was answered already, and the first answer counts`,
       hint: 'Leave --answer out to go on with it',
     });
-  if (standingQuestion(reading) === undefined)
+  const request = standingQuestion(reading);
+  if (request === undefined)
     throw usageError({
       message: `The run "${reading.row.runId}" asks nothing that could be answered`,
       hint: 'Leave --answer out',
     });
+  if (request.type === 'question') return typed;
   try {
-    return JSON.parse(typed) as Json; // What JSON.parse gives is JSON.
+    return JSON.parse(typed) as RunAnswer; // Checked where it is taken.
   } catch {
     return typed; // A word, as most answers are.
   }
@@ -93,11 +96,10 @@ async function sayQuestion(
 /** As the record has it. Where the process died while it was asking there is none yet, and what is known of it is said. */
 function waitingOutcome(request: PersonRequest, { outcome, row, usage, turns }: RunReading): RunOutcome {
   if (outcome !== undefined) return outcome;
-  const reason = request.type === 'in-doubt' ? 'in-doubt' : 'approval';
   return {
     type: 'suspended',
     runId: row.runId,
-    reason,
+    reason: suspensionOf(request),
     request,
     messages: [],
     usage,

@@ -1,7 +1,9 @@
+import { defined } from '../base/defined.ts';
 import { isRecord } from '../base/json.ts';
-import { nearestNames } from '../base/nearest.ts';
+import { adviseName, nearestNames } from '../base/nearest.ts';
 import { configError } from '../errors/config-error.ts';
 import type { Model } from '../model/model.ts';
+import type { OwnStrategy } from './own-strategy.ts';
 import { showValue } from '../model/show-value.ts';
 
 /** How a conversation is kept within the model's window. */
@@ -19,13 +21,27 @@ export interface ContextOptions {
   readonly keepLastTurns?: number;
   /** Who writes summaries. Default: the model of the agent. */
   readonly summaryModel?: Model;
+  /** Counts the tokens of a text in the place of the built-in estimate: for the window, for compaction and for what of a session is shown. */
+  readonly tokenCounter?: TokenCounter;
 }
+
+/**
+ * Counts the tokens of one text: a whole number from 0, at once or by a promise. Called in durable steps only. All counting before a call
+ * of a model gets 10 s; where it throws, takes longer or gives no number, the built-in estimate is used and `hook-failed` says so.
+ *
+ * @example const tokenCounter: TokenCounter = (text) => encoding.encode(text).length;
+ */
+export type TokenCounter = (
+  text: string,
+  context: { readonly signal: AbortSignal },
+) => number | Promise<number>;
 
 /**
  * `clear-results`: old results of tools become a note, long old texts keep head and tail. `window`: the oldest turns go. `summary`:
  * they go, and a summary that a model writes stands in their place.
+ * A function chooses itself: see `OwnStrategy`.
  */
-export type ContextStrategy = 'clear-results' | 'window' | 'summary';
+export type ContextStrategy = 'clear-results' | 'window' | 'summary' | OwnStrategy;
 
 /** The window, and what of it is kept free. */
 export interface ContextBudget {
@@ -39,6 +55,7 @@ export interface ContextRules {
   readonly strategies: readonly ContextStrategy[];
   readonly keepLastTurns: number;
   readonly summaryModel?: Model;
+  readonly tokenCounter?: TokenCounter;
 }
 
 const defaultReserveTokens = 4096;
@@ -47,17 +64,17 @@ const defaultStrategies: readonly ContextStrategy[] = ['clear-results', 'window'
 const defaultKeptTurns = 2;
 const maxKeptTurns = 1000;
 
-const strategyNames: readonly string[] = [
-  'clear-results',
-  'window',
-  'summary',
-] satisfies readonly ContextStrategy[];
+const strategyNames: readonly string[] = ['clear-results', 'window', 'summary'] satisfies readonly Exclude<
+  ContextStrategy,
+  OwnStrategy
+>[];
 const fields: readonly string[] = [
   'maxTokens',
   'reserveTokens',
   'strategy',
   'keepLastTurns',
   'summaryModel',
+  'tokenCounter',
 ] satisfies readonly (keyof ContextOptions)[];
 
 /** Fills in the rest, and throws a `ConfigError` that names the first field that makes no sense. */
@@ -67,12 +84,14 @@ export function resolveContext(options: unknown = {}): ContextRules {
       `"context" must be an object, such as { maxTokens: 128_000 }, got ${showValue(options)}`,
     );
   checkFields(options);
-  const { keepLastTurns = defaultKeptTurns, summaryModel } = options;
+  const { keepLastTurns = defaultKeptTurns, summaryModel, tokenCounter } = options;
   const strategies = resolveStrategies(options['strategy']);
   if (!isWhole(keepLastTurns) || keepLastTurns < 1 || keepLastTurns > maxKeptTurns)
     throw misuse('keepLastTurns', `a whole number from 1 to ${maxKeptTurns}`, keepLastTurns);
   const budget = resolveBudget(options);
-  const rules = { strategies, keepLastTurns, ...(budget === undefined ? {} : { budget }) };
+  if (tokenCounter !== undefined && !isCounter(tokenCounter))
+    throw misuse('tokenCounter', 'a function of a text that gives a number', tokenCounter);
+  const rules = { strategies, keepLastTurns, ...defined({ budget, tokenCounter }) };
   if (summaryModel === undefined) return rules;
   if (!isModel(summaryModel))
     throw misuse('summaryModel', "a model, such as openai('gpt-5.2-mini')", summaryModel);
@@ -86,9 +105,9 @@ export function resolveContext(options: unknown = {}): ContextRules {
 function checkFields(options: Readonly<Record<string, unknown>>): void {
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || fields.includes(name)) continue;
-    const [nearest] = nearestNames(name, fields);
-    const advice = nearest === undefined ? `known are ${fields.join(', ')}` : `did you mean "${nearest}"?`;
-    throw configError(`There is no field "${name}" in "context": ${advice}`, { context: { field: name } });
+    throw configError(`There is no field "${name}" in "context": ${adviseName(name, fields)}`, {
+      context: { field: name },
+    });
   }
 }
 
@@ -123,12 +142,12 @@ function resolveStrategies(strategy: unknown): readonly ContextStrategy[] {
 }
 
 function isStrategy(name: unknown): name is ContextStrategy {
-  return typeof name === 'string' && strategyNames.includes(name);
+  return typeof name === 'function' || (typeof name === 'string' && strategyNames.includes(name));
 }
 
 function badStrategy(name: unknown): Error {
   const [nearest] = typeof name === 'string' ? nearestNames(name, strategyNames) : [];
-  const known = strategyNames.map((strategy) => `"${strategy}"`).join(', ');
+  const known = [...strategyNames.map((strategy) => `"${strategy}"`), 'a function'].join(', ');
   const advice = nearest === undefined ? `known are ${known}` : `did you mean "${nearest}"?`;
   return configError(`There is no strategy ${showValue(name)} for "context.strategy": ${advice}`, {
     context: { field: 'strategy' },
@@ -137,6 +156,10 @@ function badStrategy(name: unknown): Error {
 
 function isWhole(value: unknown): value is number {
   return Number.isSafeInteger(value);
+}
+
+function isCounter(value: unknown): value is TokenCounter {
+  return typeof value === 'function';
 }
 
 function isModel(value: unknown): value is Model {

@@ -116,7 +116,9 @@ export function summariseUnits(draft: Draft, units: readonly Unit[], summary: st
   if (saved <= draft.tokensOf({ role: 'user', content: withList(summaryNote(summary), list) })) return false;
   const missingBeside = draft.missing;
   for (const unit of units) dropUnit(draft, unit, 'summary');
-  draft.summary = { text: summary, covers: draft.missing - missingBeside };
+  const { text: earlier, covers } = draft.summary ?? { text: '', covers: 0 };
+  const text = earlier === '' ? summary : `${earlier}\n\n${summary}`;
+  draft.summary = { text, covers: covers + draft.missing - missingBeside };
   return true;
 }
 

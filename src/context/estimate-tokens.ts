@@ -47,15 +47,37 @@ const signatureCharactersPerToken = 4;
  * is looked at once, so that a turn costs only what is new in it.
  */
 export function estimateTokens(message: Message): number {
-  return remember(message, tokensOfMessage);
+  return remember(message, (given) => countMessage(given, estimateTextTokens));
+}
+
+/** How many tokens a text has. */
+export type CountText = (text: string) => number;
+
+/** The same by another count of texts, and without remembering. What is no text is estimated. */
+export function countMessage({ content }: Message, count: CountText): number {
+  if (typeof content === 'string') return messageOverheadTokens + count(content);
+  let tokens = messageOverheadTokens;
+  for (const part of content) tokens += countPart(part, count);
+  return tokens;
+}
+
+/** What stands beside the messages, by another count of texts. */
+export function countConversation(
+  { instructions = '', tools = [], output }: Omit<EstimatedConversation, 'messages'>,
+  count: CountText,
+): number {
+  let tokens = instructions === '' ? 0 : messageOverheadTokens + count(instructions);
+  for (const tool of tools) tokens += tokensOfTool(tool, count);
+  return output === undefined ? tokens : tokens + tokensOfSchema(output.schema, count);
 }
 
 /** Estimates a whole request. */
 export function estimateConversation(conversation: EstimatedConversation): ConversationEstimate {
   const { instructions = '', tools = [], output, messages } = conversation;
   let fixedTokens = instructions === '' ? 0 : messageOverheadTokens + estimateTextTokens(instructions);
-  for (const tool of tools) fixedTokens += remember(tool, tokensOfTool);
-  if (output !== undefined) fixedTokens += remember(output.schema, tokensOfSchema);
+  for (const tool of tools) fixedTokens += remember(tool, (given) => tokensOfTool(given, estimateTextTokens));
+  if (output !== undefined)
+    fixedTokens += remember(output.schema, (given) => tokensOfSchema(given, estimateTextTokens));
   let messageTokens = 0;
   for (const message of messages) messageTokens += estimateTokens(message);
   return { fixedTokens, messageTokens, totalTokens: fixedTokens + messageTokens };
@@ -72,31 +94,28 @@ function remember<Counted extends object>(value: Counted, count: (value: Counted
   return tokens;
 }
 
-function tokensOfMessage({ content }: Message): number {
-  if (typeof content === 'string') return messageOverheadTokens + estimateTextTokens(content);
-  let tokens = messageOverheadTokens;
-  for (const part of content) tokens += remember(part, tokensOfPart);
-  return tokens;
-}
-
 type Part = TextPart | UserPart | AssistantPart | ToolResultPart;
 
-function tokensOfPart(part: Part): number {
+/** Parts are counted once where the count is ours. */
+function countPart(part: Part, count: CountText): number {
+  return count === estimateTextTokens
+    ? remember(part, (given) => tokensOfPart(given, estimateTextTokens))
+    : tokensOfPart(part, count);
+}
+
+function tokensOfPart(part: Part, count: CountText): number {
   switch (part.type) {
     case 'text':
-      return partOverheadTokens + estimateTextTokens(part.text) + tokensOfSignature(part.signature);
+      return partOverheadTokens + count(part.text) + tokensOfSignature(part.signature);
     case 'reasoning':
       // Who hides the text sends it encrypted; who shows it counts the text, and the signature only proves it.
-      return partOverheadTokens + Math.max(estimateTextTokens(part.text), tokensOfSignature(part.signature));
+      return partOverheadTokens + Math.max(count(part.text), tokensOfSignature(part.signature));
     case 'tool-call':
       return (
-        callOverheadTokens +
-        estimateTextTokens(part.name) +
-        estimateTextTokens(part.argumentsText) +
-        tokensOfSignature(part.signature)
+        callOverheadTokens + count(part.name) + count(part.argumentsText) + tokensOfSignature(part.signature)
       );
     case 'tool-result':
-      return callOverheadTokens + estimateTextTokens(part.name) + tokensOfResult(part.content);
+      return callOverheadTokens + count(part.name) + tokensOfResult(part.content, count);
     case 'image':
       return imageTokens;
     case 'file':
@@ -110,22 +129,17 @@ function tokensOfSignature(signature: Signature | undefined): number {
   return signature === undefined ? 0 : Math.ceil(signature.value.length / signatureCharactersPerToken);
 }
 
-function tokensOfResult(content: string | readonly (TextPart | ImagePart)[]): number {
-  if (typeof content === 'string') return estimateTextTokens(content);
+function tokensOfResult(content: string | readonly (TextPart | ImagePart)[], count: CountText): number {
+  if (typeof content === 'string') return count(content);
   let tokens = 0;
-  for (const part of content) tokens += remember(part, tokensOfPart);
+  for (const part of content) tokens += countPart(part, count);
   return tokens;
 }
 
-function tokensOfTool({ name, description = '', parameters }: ToolDefinition): number {
-  return (
-    toolOverheadTokens +
-    estimateTextTokens(name) +
-    estimateTextTokens(description) +
-    estimateTextTokens(JSON.stringify(parameters))
-  );
+function tokensOfTool({ name, description = '', parameters }: ToolDefinition, count: CountText): number {
+  return toolOverheadTokens + count(name) + count(description) + count(JSON.stringify(parameters));
 }
 
-function tokensOfSchema(schema: JsonSchema): number {
-  return toolOverheadTokens + estimateTextTokens(JSON.stringify(schema));
+function tokensOfSchema(schema: JsonSchema, count: CountText): number {
+  return toolOverheadTokens + count(JSON.stringify(schema));
 }

@@ -7,7 +7,7 @@ import type { Compaction } from '../model/compaction.ts';
 import { wasShortened } from '../model/compaction-notes.ts';
 import type { AssistantPart, Message, Signature, TextPart, ToolResultPart } from '../model/message.ts';
 import { estimateTokens } from './estimate-tokens.ts';
-import { planCompaction, planSummary } from './plan-compaction.ts';
+import { planCompaction, planQuestion } from './plan-compaction.ts';
 import type { CompactionInput } from './plan-compaction.ts';
 
 const signature: Signature = { protocol: 'anthropic', value: 's'.repeat(60) };
@@ -274,7 +274,7 @@ describe('planCompaction() and applyCompaction() on anything', () => {
       expect(applyCompaction(copy.messages, JSON.parse(JSON.stringify(plan)) as Compaction)).toEqual(
         messages,
       );
-      expect(planSummary(copy)).toEqual(planSummary(input));
+      expect(planQuestion(copy)).toEqual(planQuestion(input));
     });
   });
 });

@@ -3,8 +3,9 @@ import { applyCompaction } from '../model/apply-compaction.ts';
 import { missingNote, summaryNote } from '../model/compaction-notes.ts';
 import type { Message, ToolResultPart } from '../model/message.ts';
 import { estimateTokens } from './estimate-tokens.ts';
-import { planCompaction, planSummary } from './plan-compaction.ts';
+import { planCompaction, planQuestion } from './plan-compaction.ts';
 import type { CompactionInput } from './plan-compaction.ts';
+import type { SummaryRequest } from './ask-for-summary.ts';
 
 const long = 'The quick brown fox jumps over the lazy dog. '.repeat(450);
 const user = (content: string): Message => ({ role: 'user', content });
@@ -29,6 +30,11 @@ const compact = (input: CompactionInput): readonly Message[] | undefined => {
   const plan = planCompaction(input);
   return plan === undefined ? undefined : applyCompaction(input.messages, plan);
 };
+
+function planSummary(input: CompactionInput): SummaryRequest | undefined {
+  const question = planQuestion(input);
+  return question?.type === 'summary' ? question.request : undefined;
+}
 
 describe('planCompaction() plans nothing', () => {
   it.each([

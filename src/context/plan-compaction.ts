@@ -10,6 +10,8 @@ import { finishDraft, isWithin, startDraft } from './draft.ts';
 import type { Draft } from './draft.ts';
 import { dropOldTurns } from './drop-old-turns.ts';
 import { estimateTokens } from './estimate-tokens.ts';
+import { applyChoice, viewOfDraft } from './own-strategy.ts';
+import type { ChoiceReading, ContextView, OwnStrategy } from './own-strategy.ts';
 import { messagesToSummarise, summariseOldTurns } from './summarise-old-turns.ts';
 import { truncate } from './truncate.ts';
 
@@ -21,8 +23,9 @@ export interface CompactionInput {
   readonly fixedTokens: number;
   readonly reason: CompactionReason;
   readonly rules: Pick<ContextRules, 'strategies' | 'keepLastTurns'>;
-  /** What came of the question that `planSummary` gave. Without it the strategy `summary` truncates. */
+  /** What came of the questions that `planQuestion` gave. Without it the strategy `summary` truncates, and a function changes nothing. */
   readonly summary?: SummaryReading;
+  readonly choices?: ReadonlyMap<number, ChoiceReading>;
   /** Calls of other tools stay visible as effects. Without it, those of all tools do. */
   readonly isRead?: IsRead;
   /** A better estimate than ours, where somebody has one. Must be that of the message alone, and never change. */
@@ -61,32 +64,47 @@ export function planCompaction(input: CompactionInput): Compaction | undefined {
   const draft = draftOf(input);
   const bounds = boundsOf(draft, input);
   if (bounds === undefined) return undefined;
-  for (const strategy of input.rules.strategies) {
+  for (const place of input.rules.strategies.keys()) {
     if (isWithin(draft, bounds.aimTokens)) break;
-    perform(draft, strategy, { input, ...bounds });
+    perform(draft, place, { input, ...bounds });
   }
   if (!isWithin(draft, bounds.limitTokens)) truncate(draft, { ...input.rules, ...bounds });
   return finishDraft(draft);
 }
 
-/**
- * What a model must be asked before the plan can be made: the summary of what would go. Nothing where the plan comes to no summary.
- * Hand what `readSummary` makes of the answer to `planCompaction`, with the same input.
- */
-export function planSummary(input: CompactionInput): SummaryRequest | undefined {
+/** What must be asked before the plan can be made, and is not answered yet. */
+export type PlanQuestion =
+  /** Of a model. Hand what `readSummary` makes of its answer to the next plan, as `summary`. */
+  | { readonly type: 'summary'; readonly request: SummaryRequest }
+  /** Of a function of the caller. Hand what `readChoice` makes of its answer to the next plan, in `choices` under this place. */
+  | {
+      readonly type: 'own';
+      readonly place: number;
+      readonly strategy: OwnStrategy;
+      readonly view: ContextView;
+    };
+
+/** The first question that the plan comes to. Nothing where it can be made. Each strategy is asked at most once. */
+export function planQuestion(input: CompactionInput): PlanQuestion | undefined {
   const { strategies, keepLastTurns } = input.rules;
-  const place = strategies.indexOf('summary');
-  if (place === -1) return undefined;
   const draft = draftOf(input);
   const bounds = boundsOf(draft, input);
   if (bounds === undefined) return undefined;
-  for (const strategy of strategies.slice(0, place)) {
-    if (isWithin(draft, bounds.aimTokens)) return undefined;
-    perform(draft, strategy, { input, ...bounds });
+  const { aimTokens } = bounds;
+  const { fixedTokens, reason } = input;
+  for (const [place, strategy] of strategies.entries()) {
+    if (isWithin(draft, aimTokens)) return undefined;
+    if (typeof strategy === 'function' && input.choices?.has(place) !== true) {
+      const view = viewOfDraft(draft, { aimTokens, fixedTokens, why: reason.type });
+      return { type: 'own', place, strategy, view };
+    }
+    if (strategy === 'summary' && input.summary === undefined) {
+      const messages = messagesToSummarise(draft, keepLastTurns);
+      if (messages !== undefined) return { type: 'summary', request: askForSummary(messages) };
+    }
+    perform(draft, place, { input, ...bounds });
   }
-  if (isWithin(draft, bounds.aimTokens)) return undefined;
-  const messages = messagesToSummarise(draft, keepLastTurns);
-  return messages === undefined ? undefined : askForSummary(messages);
+  return undefined;
 }
 
 function draftOf(input: CompactionInput): Draft {
@@ -128,9 +146,15 @@ interface Performance extends Bounds {
   readonly input: CompactionInput;
 }
 
-function perform(draft: Draft, strategy: ContextStrategy, performance: Performance): void {
+function perform(draft: Draft, place: number, performance: Performance): void {
   const { input, aimTokens } = performance;
-  const { keepLastTurns } = input.rules;
+  const { keepLastTurns, strategies } = input.rules;
+  const strategy = strategies[place] as ContextStrategy; // One of its places.
+  if (typeof strategy === 'function') {
+    const choice = input.choices?.get(place);
+    if (choice?.type === 'ok') applyChoice(draft, choice.choice, { keepLastTurns });
+    return;
+  }
   switch (strategy) {
     case 'clear-results':
       return clearResults(draft, { keepLastTurns, aimTokens });

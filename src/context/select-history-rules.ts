@@ -1,5 +1,5 @@
 import { isRecord } from '../base/json.ts';
-import { nearestNames } from '../base/nearest.ts';
+import { adviseName, nearestNames } from '../base/nearest.ts';
 import { configError } from '../errors/config-error.ts';
 import type { RerailError } from '../errors/rerail-error.ts';
 import { showName, showValue } from '../model/show-value.ts';
@@ -62,9 +62,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 function unknownField(name: string): RerailError {
   const names = Object.keys(defaultSelection);
-  const [nearest] = nearestNames(name, names);
-  const advice = nearest === undefined ? `known are ${names.join(', ')}` : `did you mean "${nearest}"?`;
-  return configError(`The selection of history has no field ${showName(name)}: ${advice}`, {
+  return configError(`The selection of history has no field ${showName(name)}: ${adviseName(name, names)}`, {
     context: { field: name },
   });
 }

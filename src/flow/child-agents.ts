@@ -99,16 +99,16 @@ export function createChildren(agents: AgentMap, extras: Omit<AgentExtras, 'inhe
   };
 }
 
-/** Who explains a failure of several agents: the models that they have, each once. */
+/** Models to ask beside a conversation of several agents: those that they have, each once. */
 export function modelsOf(agents: AgentMap): readonly Model[] {
   const known = new Map<string, Model>();
   for (const agent of Object.values(agents)) {
-    for (const model of internalsOf(agent).parts.explainWith) {
+    for (const model of internalsOf(agent).parts.sideModels) {
       const key = `${model.quotaKey} ${model.name}`;
       if (!known.has(key)) known.set(key, model);
     }
   }
-  return [...known.values()].slice(0, maxExplainers);
+  return [...known.values()].slice(0, maxSideModels);
 }
 
-const maxExplainers = 3;
+const maxSideModels = 3;

@@ -4,7 +4,7 @@ import type { AgentOptions, AgentPolicy } from '../runtime/agent-options.ts';
 import { makeAgent } from '../runtime/create-agent.ts';
 import type { Agent } from '../runtime/create-agent.ts';
 import type { AgentExtras } from '../runtime/inherited.ts';
-import { checkOptionNames } from './check-option-names.ts';
+import { checkOptions } from '../model/check-options.ts';
 import { placeholderModel } from './placeholder-model.ts';
 
 /** What may be said of a flow, a hand-off or a plan as of any agent. */
@@ -50,7 +50,7 @@ export const conductedOptionNames: readonly (keyof ConductedOptions)[] = [
 /** An agent with a function in the place of its model. */
 export function conductedAgent(options: ConductedOptions, extras: AgentExtras): Agent<unknown> {
   if (options.policy !== undefined)
-    checkOptionNames(`"policy" of "${options.name ?? 'flow'}"`, options.policy, policyNames);
+    checkOptions({ of: `"policy" of "${options.name ?? 'flow'}"`, rules: policyNames }, options.policy);
   const own = Object.fromEntries(
     conductedOptionNames.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
   );

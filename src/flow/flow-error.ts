@@ -1,6 +1,5 @@
 import { defined } from '../base/defined.ts';
 import type { Json } from '../base/json.ts';
-import { nearestNames } from '../base/nearest.ts';
 import { createFailure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 
@@ -17,15 +16,6 @@ export function flowError(message: string, details: FlowErrorDetails = {}): Rera
 }
 
 const maxShownNames = 10;
-
-/** Ends a sentence about a name that nobody knows: the one that was probably meant, or those that there are. */
-export function proposeNames(name: string, known: readonly string[]): string {
-  const [nearest] = nearestNames(name, known);
-  if (nearest !== undefined) return `did you mean "${nearest}"?`;
-  if (known.length === 0) return 'there is none';
-  const rest = known.length > maxShownNames ? ` and ${known.length - maxShownNames} more` : '';
-  return `known are ${known.slice(0, maxShownNames).join(', ')}${rest}`;
-}
 
 /** Names in a sentence: `"a"`, `"b" and "c"`. */
 export function listNames(names: readonly string[]): string {

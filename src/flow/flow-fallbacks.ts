@@ -1,6 +1,7 @@
+import { adviseName } from '../base/nearest.ts';
 import { isRecord } from '../base/json.ts';
 import type { Json } from '../base/json.ts';
-import { flowError, proposeNames } from './flow-error.ts';
+import { flowError } from './flow-error.ts';
 import { showCycle } from './flow-order.ts';
 import type { Before } from './flow-order.ts';
 import type { FlowDefinition, NodeOptions } from './flow-types.ts';
@@ -64,7 +65,7 @@ function readFallback({ agents, nodes }: FlowDefinition, node: string): string |
   if (!agents.includes(fallback))
     throw invalid(
       node,
-      `There is no agent "${fallback}", the fallback of the node "${node}": ${proposeNames(fallback, agents)}`,
+      `There is no agent "${fallback}", the fallback of the node "${node}": ${adviseName(fallback, agents)}`,
     );
   return fallback;
 }

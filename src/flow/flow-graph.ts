@@ -1,5 +1,6 @@
+import { adviseName } from '../base/nearest.ts';
 import { isRecord } from '../base/json.ts';
-import { flowError, listNames, proposeNames } from './flow-error.ts';
+import { flowError, listNames } from './flow-error.ts';
 import { orderNodes } from './flow-order.ts';
 import type { Before } from './flow-order.ts';
 import { showPlace } from './flow-place.ts';
@@ -34,7 +35,7 @@ function checkAgents({ agents, shape, text }: FlowDefinition, before: Before): v
     if (known.has(name)) continue;
     const at = shape === undefined || text === undefined ? undefined : placeOf(shape, name);
     const picture = at === undefined || text === undefined ? '' : `\n${showPlace(text, at).picture}`;
-    throw flowError(`There is no agent "${name}" for the flow: ${proposeNames(name, agents)}${picture}`, {
+    throw flowError(`There is no agent "${name}" for the flow: ${adviseName(name, agents)}${picture}`, {
       hint: `Add "${name}" to "agents", or correct the name.`,
       context: { node: name },
     });
@@ -57,7 +58,7 @@ function checkOptions(options: Readonly<Record<string, NodeOptions>>, nodes: rea
     const node = known.get(name);
     if (node === undefined)
       throw flowError(
-        `There are options for "${name}", but no such node in the flow: ${proposeNames(name, [...known.keys()])}`,
+        `There are options for "${name}", but no such node in the flow: ${adviseName(name, [...known.keys()])}`,
         { hint: 'Correct the name under "nodes", or take it out.', context: { node: name } },
       );
     checkNode(node, given);
@@ -71,7 +72,7 @@ function checkNode({ name, before }: FlowGraphNode, options: NodeOptions): void 
     throw flowError(`The options of the node "${name}" must be an object: { retry: 'quick' }`);
   for (const option of Object.keys(options))
     if (!optionNames.includes(option))
-      throw flowError(`The node "${name}" has no option "${option}": ${proposeNames(option, optionNames)}`);
+      throw flowError(`The node "${name}" has no option "${option}": ${adviseName(option, optionNames)}`);
   const { timeoutMs, when, input, accepts } = options as NodeOptions;
   if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0))
     throw flowError(`"timeoutMs" of the node "${name}" must be a number above 0, got ${String(timeoutMs)}`);

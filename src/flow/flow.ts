@@ -16,7 +16,7 @@ import type { FlowFor } from './build-flow.ts';
 import { checkAccepts } from './check-accepts.ts';
 import { checkStores, createChildren, modelsOf, readAgents } from './child-agents.ts';
 import type { AgentMap, AnyAgent, Children } from './child-agents.ts';
-import { checkOptionNames } from './check-option-names.ts';
+import { checkOptions } from '../model/check-options.ts';
 import { keepOutcome } from './child-record.ts';
 import { conductedAgent, conductedOptionNames } from './conducted-agent.ts';
 import type { ConductedOptions } from './conducted-agent.ts';
@@ -54,7 +54,7 @@ export function flow<const Agents extends AgentMap>(
   shape: string | FlowFor<Agents>,
   options: FlowOptions<Agents>,
 ): Flow {
-  checkOptionNames('flow()', options, ['agents', 'nodes', ...conductedOptionNames]);
+  checkOptions({ of: 'flow()', rules: ['agents', 'nodes', ...conductedOptionNames] }, options);
   const name = options.name ?? 'flow';
   const agents = readAgents(options.agents, `the flow "${name}"`);
   checkStores(agents, { where: `The flow "${name}"`, store: options.store });
@@ -66,7 +66,7 @@ export function flow<const Agents extends AgentMap>(
   const children = createChildren(agents);
   const made = conductedAgent(
     { ...options, name },
-    { ...extrasOf(parts, children, conductor), explainWith: modelsOf(agents) },
+    { ...extrasOf(parts, children, conductor), sideModels: modelsOf(agents) },
   );
   return made as Flow; // What agents give is JSON.
 }
@@ -75,7 +75,7 @@ function readNodeOptions(nodes: unknown): Readonly<Record<string, NodeOptions>> 
   if (nodes === undefined) return {};
   if (!isRecord(nodes)) throw configError('"nodes" of flow() must be an object: { writer: { retry: … } }');
   for (const [name, options] of Object.entries(nodes))
-    checkOptionNames(`the node "${name}"`, options, nodeOptionNames);
+    checkOptions({ of: `the node "${name}"`, rules: nodeOptionNames }, options);
   return nodes as Readonly<Record<string, NodeOptions>>; // Their values are looked at where they are used.
 }
 

@@ -1,3 +1,4 @@
+import { adviseName } from '../base/nearest.ts';
 import { messagesOf } from '../agent/history.ts';
 import type { RunOutcome } from '../agent/run-outcome.ts';
 import type { Json } from '../base/json.ts';
@@ -15,14 +16,14 @@ import type { LeftCall, Node, NodeCall } from '../runtime/node.ts';
 import type { RunInput } from '../runtime/run-input.ts';
 import { checkStores, createChildren, modelsOf, readAgents } from './child-agents.ts';
 import type { AgentMap, Children } from './child-agents.ts';
-import { checkOptionNames } from './check-option-names.ts';
+import { checkOptions } from '../model/check-options.ts';
 import { keepOutcome } from './child-record.ts';
 import type { ChildRecord } from './child-record.ts';
 import { createHandOffConductor } from './conduct-hand-off.ts';
 import type { HopInput } from './conduct-hand-off.ts';
 import { conductedAgent, conductedOptionNames } from './conducted-agent.ts';
 import type { ConductedOptions } from './conducted-agent.ts';
-import { flowError, proposeNames } from './flow-error.ts';
+import { flowError } from './flow-error.ts';
 import { lastChildId } from './fresh-child.ts';
 import { nodeFacts, nodeTool } from './node-tool.ts';
 import { cancelChild, childIdOf, performChild } from './perform-child.ts';
@@ -52,13 +53,16 @@ export const handOffTool = 'hand_off';
  * const support = handOff({ agents: { triage, billing, technical }, start: 'triage' });
  */
 export function handOff<const Agents extends AgentMap>(options: HandOffOptions<Agents>): Agent<Json> {
-  checkOptionNames('handOff()', options, ['agents', 'start', 'maxHandoffs', ...conductedOptionNames]);
+  checkOptions(
+    { of: 'handOff()', rules: ['agents', 'start', 'maxHandoffs', ...conductedOptionNames] },
+    options,
+  );
   const { start, maxHandoffs = defaultMaxHandoffs, name = 'hand-off' } = options;
   const agents = readAgents(options.agents, `the hand-off "${name}"`);
   checkStores(agents, { where: `The hand-off "${name}"`, store: options.store });
   const names = Object.keys(agents);
   if (!names.includes(start))
-    throw flowError(`"start" of the hand-off "${name}" names no agent: ${proposeNames(`${start}`, names)}`);
+    throw flowError(`"start" of the hand-off "${name}" names no agent: ${adviseName(`${start}`, names)}`);
   if (!Number.isInteger(maxHandoffs) || maxHandoffs < 1 || maxHandoffs > largestMaxHandoffs)
     throw configError(`"maxHandoffs" of handOff() must be a whole number from 1 to ${largestMaxHandoffs}`);
   checkTools(agents);
@@ -76,7 +80,7 @@ export function handOff<const Agents extends AgentMap>(options: HandOffOptions<A
       nodes: new Map(names.map((each) => [each, hopNode(children, each)])),
       tools: names.map((each) => nodeTool({ name: each })),
       facts: Object.fromEntries(names.map((each) => [each, nodeFacts(undefined)])),
-      explainWith: modelsOf(agents),
+      sideModels: modelsOf(agents),
     },
   );
   return made as Agent<Json>; // What agents give is JSON.
@@ -111,7 +115,7 @@ function createHandOffTool(names: readonly string[]): Tool {
     repeats: 'any',
     execute: (input, { retry }) => {
       const { to, reason } = input as { readonly to: string; readonly reason: string }; // Held to the schema.
-      if (!names.includes(to)) return retry(`There is no agent "${to}": ${proposeNames(to, names)}`);
+      if (!names.includes(to)) return retry(`There is no agent "${to}": ${adviseName(to, names)}`);
       // Whoever is next is told it, and the record keeps it.
       return { to, reason: boundText(reason, maxReasonCharacters) };
     },

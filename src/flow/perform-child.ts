@@ -261,7 +261,7 @@ async function goOn(call: NodeCall, { child, begun, options }: Begun): Promise<R
     // Where the disk failed, only whoever takes the run up sees that it still asks.
     let outcome = isAnswered(begun) ? begun : await runs.resume(runId, options);
     for (let tries = 0; tries < maxAnswers && isAnswered(outcome) && said.given; tries += 1)
-      outcome = await runs.resume(runId, { ...options, answer: said.value });
+      outcome = await runs.resume(runId, { ...options, answer: said.value } as ResumeOptions); // As taken above.
     return outcome;
   }
   const canGoOn = begun.type === 'failed' || begun.type === 'cancelled';

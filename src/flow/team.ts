@@ -11,7 +11,7 @@ import type { AgentExtras } from '../runtime/inherited.ts';
 import type { Node } from '../runtime/node.ts';
 import { checkStores, createChildren, readAgents } from './child-agents.ts';
 import type { AgentMap, Children } from './child-agents.ts';
-import { checkOptionNames } from './check-option-names.ts';
+import { checkOptions } from '../model/check-options.ts';
 import { flowError } from './flow-error.ts';
 import type { NodeOptions } from './flow-types.ts';
 import { nodeFacts, nodeTool } from './node-tool.ts';
@@ -42,7 +42,7 @@ export interface MemberOptions extends Pick<NodeOptions, 'retry' | 'timeoutMs'> 
 export function team<const Agents extends AgentMap, Output>(
   options: TeamOptions<Agents, Output>,
 ): Agent<Output> {
-  checkOptionNames('team()', options, ['name', 'lead', 'agents', 'members']);
+  checkOptions({ of: 'team()', rules: ['name', 'lead', 'agents', 'members'] }, options);
   const { lead, members = {}, name } = options;
   const isName = name === undefined || (typeof name === 'string' && name !== '' && !name.includes('/'));
   if (!isName) throw configError('"name" of team() must be a text without "/", which is not empty');
@@ -69,9 +69,9 @@ export function team<const Agents extends AgentMap, Output>(
 
 function checkMembers(members: unknown, agents: AgentMap): void {
   if (!isRecord(members)) throw configError('"members" of team() must be an object: { research: { … } }');
-  checkOptionNames('"members" of team()', members, Object.keys(agents));
+  checkOptions({ of: '"members" of team()', rules: Object.keys(agents) }, members);
   for (const [name, options] of Object.entries(members)) {
-    checkOptionNames(`the member "${name}"`, options, ['description', 'retry', 'timeoutMs']);
+    checkOptions({ of: `the member "${name}"`, rules: ['description', 'retry', 'timeoutMs'] }, options);
     const { description, timeoutMs } = options as Readonly<Record<string, unknown>>; // Seen above.
     if (description !== undefined && typeof description !== 'string')
       throw configError(`"description" of the member "${name}" must be a text, got ${typeof description}`);

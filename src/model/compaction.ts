@@ -17,7 +17,8 @@ export interface Compaction {
   readonly tokensAfter: number;
 }
 
-export type CompactionStrategy = 'window' | 'clear-results' | 'summary' | 'truncate';
+/** `own`: a function of the caller. */
+export type CompactionStrategy = 'window' | 'clear-results' | 'summary' | 'own' | 'truncate';
 
 export interface MessageRange {
   readonly from: number;

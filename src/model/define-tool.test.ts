@@ -32,7 +32,7 @@ describe('defineTool()', () => {
     { change: { input: { properties: {} } }, message: "got one of type nothing: write { type: 'object'" },
     {
       change: { input: z.object({ on: z.date() }) },
-      message: 'the input of tool "search": zod says "Date cannot be represented',
+      message: 'the input of tool "search": "on" is of the kind "date", which JSON cannot express',
     },
     { change: { input: v.object({}) }, message: '@valibot/to-json-schema' },
     {

@@ -1,4 +1,5 @@
 import { configError } from '../errors/config-error.ts';
+import type { OptionRule } from './check-options.ts';
 import { checkToolFields } from './check-tool-fields.ts';
 import type { JsonSchema } from './request.ts';
 import { isStandardSchema, readSchema } from './schema.ts';
@@ -81,6 +82,12 @@ export function isTool(value: unknown): value is Tool {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, brand);
 }
 
+/** For options that take tools. */
+export const someTools: OptionRule = {
+  isLegal: (value) => Array.isArray(value) && value.every(isTool),
+  expected: 'a list of tools, each made with tool({ … })',
+};
+
 /** What of a tool's JSON Schema is not checked, and why: such as a pattern that could hang the process. */
 export function warningsOf(tool: Tool): readonly string[] {
   return warnings.get(tool) ?? [];
@@ -124,4 +131,29 @@ function toTool<S extends Schema>(
     ...(typed.verify === undefined ? {} : { verify: typed.verify }),
     ...(classifyError === undefined ? {} : { classifyError }),
   };
+}
+
+/** What a tool returns to have a person asked: made by `askPerson`. */
+export interface PersonQuestion {
+  readonly question: string;
+}
+
+/**
+ * Returned by a tool in the place of a result: a person is asked, and what they say is the result. The tool is not called again.
+ *
+ * @example execute: ({ city }) => (city === '' ? askPerson('Which city?') : lookUp(city))
+ */
+export function askPerson(question: string): PersonQuestion {
+  return Object.freeze(Object.defineProperty({ question }, questionBrand, { value: true }));
+}
+
+const questionBrand = Symbol.for('rerail.person-question');
+
+/** Whether something was made by `askPerson`. */
+export function isPersonQuestion(value: unknown): value is PersonQuestion {
+  try {
+    return typeof value === 'object' && value !== null && Object.hasOwn(value, questionBrand);
+  } catch {
+    return false; // A Proxy that does not let itself be looked at was made by somebody else.
+  }
 }

@@ -3,6 +3,7 @@ import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import { checkEmbedding } from './check-vectors.ts';
 import type { EmbeddingModel, EmbeddingResponse, EmbeddingResult, EmbedOptions } from './embedding.ts';
+import { checkOptions } from './check-options.ts';
 
 /** What became of many texts. After a failure, `done` holds the vectors of the first texts, and the rest was not sent. */
 export type EmbedAllResponse =
@@ -18,6 +19,7 @@ export function embedAll(
   texts: readonly string[],
   options: EmbedOptions = {},
 ): Promise<EmbedAllResponse> {
+  checkOptions({ of: 'embedAll()', rules: ['signal', 'timeouts', 'clock'] }, options);
   const embed = async (batch: readonly string[]): Promise<EmbeddingResponse> =>
     checkEmbedding(await model.embed(batch, options), { model, count: batch.length });
   return embedBatches(model, texts, embed);

@@ -1,6 +1,10 @@
 export type { Clock, Random } from '../base/clock.ts';
 export type { Json } from '../base/json.ts';
 export type { Failure } from '../errors/failure.ts';
+export type { ClassifyError, FailureEvidence, FailureVerdict } from '../providers/classify-error.ts';
+export { defineModel } from '../providers/own/define-model.ts';
+export type { ModelDefinition } from '../providers/own/define-model.ts';
+export type { ModelPart } from '../providers/own/model-part.ts';
 export { resilient } from '../interop/ai-sdk/resilient.ts';
 export type { ResilientPolicy } from '../interop/ai-sdk/resilient-call.ts';
 export type { Breaker, BreakerPolicy } from '../resilience/breaker.ts';

@@ -427,7 +427,7 @@ describe('readSchema() with Standard Schema', () => {
     {
       name: 'a date in zod',
       schema: z.object({ on: z.date() }),
-      message: 'zod says "Date cannot be represented in JSON Schema"',
+      message: '"on" is of the kind "date", which JSON cannot express; use z.coerce.date()',
     },
     { name: 'valibot without its helper', schema: v.object({}), message: 'toStandardJsonSchema' },
   ])('says at definition what to do about $name', ({ schema, message }) => {

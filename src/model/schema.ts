@@ -9,8 +9,11 @@ import { compileSchema } from './schema-compiler.ts';
 import { maxIssues, showJson, showPath, startVisit } from './schema-visit.ts';
 import type { Check } from './schema-visit.ts';
 import { showValue } from './show-value.ts';
+import { runOwned, warningOwner } from './stray-errors.ts';
 import type { StandardIssue, StandardResult, StandardSchema } from './standard-schema.ts';
 import type { InputCheck, Schema, SchemaIssue } from './tool.ts';
+import { zodJsonSchema } from './zod-json-schema.ts';
+import { isZod3, readZodNode } from './zod-node.ts';
 
 /** A schema as everything else uses it: as the model is told, and as a check. */
 export interface ReadSchema {
@@ -33,9 +36,11 @@ export interface ReadSchemaOptions {
  */
 export function readSchema(schema: Schema, what: string, options: ReadSchemaOptions = {}): ReadSchema {
   const { parameters } = options;
-  if (isStandardSchema(schema)) {
-    const json = copySchema(parameters ?? jsonSchemaOf(schema, what), what);
-    return { json, check: (value) => checkStandard(schema, value), warnings: [] };
+  const standard = toStandard(schema);
+  if (standard !== undefined) {
+    const json = copySchema(parameters ?? jsonSchemaOf(standard, { schema, what }), what);
+    const owner = warningOwner(`The schema of ${what}`);
+    return { json, check: (value) => runOwned(owner, () => checkStandard(standard, value)), warnings: [] };
   }
   if (!isRecord(schema)) {
     const forms = 'a schema of a library such as zod, or a JSON Schema';
@@ -54,12 +59,40 @@ export function isStandardSchema(schema: unknown): schema is StandardSchema {
   return isRecord(standard) && typeof standard['validate'] === 'function';
 }
 
+/** zod before 3.24 does not speak Standard Schema, but checks in the same words. */
+function toStandard(schema: unknown): StandardSchema | undefined {
+  if (isStandardSchema(schema)) return schema;
+  if (!isZod3(schema)) return undefined;
+  const { safeParseAsync } = schema as OldZod; // What every schema of zod 3 has.
+  const validate = async (value: unknown): Promise<StandardResult<unknown>> => {
+    const result = await safeParseAsync.call(schema, value);
+    return result.success ? { value: result.data } : { issues: result.error.issues };
+  };
+  return { '~standard': { version: 1, vendor: 'zod', validate } };
+}
+
+interface OldZod {
+  readonly safeParseAsync: (
+    value: unknown,
+  ) => Promise<
+    | { readonly success: true; readonly data: unknown }
+    | { readonly success: false; readonly error: { readonly issues: readonly StandardIssue[] } }
+  >;
+}
+
 /** The newest first: a library that does not know a target throws. */
 const targets = ['draft-2020-12', 'draft-07'] as const;
 
-function jsonSchemaOf(schema: StandardSchema, what: string): JsonSchema {
-  const { vendor, jsonSchema } = schema['~standard'];
+interface SchemaOwner {
+  /** As it was handed in. */
+  readonly schema: unknown;
+  readonly what: string;
+}
+
+function jsonSchemaOf(standard: StandardSchema, { schema, what }: SchemaOwner): JsonSchema {
+  const { vendor, jsonSchema } = standard['~standard'];
   if (jsonSchema === undefined) {
+    if (readZodNode(schema) !== undefined) return zodJsonSchema(schema, what);
     const helper = helpers.get(vendor) ?? 'hand in its JSON Schema as "parameters"';
     throw configError(
       `Cannot tell the model of ${what}: this ${vendor} schema does not give its JSON Schema; ${helper}`,
@@ -74,6 +107,8 @@ function jsonSchemaOf(schema: StandardSchema, what: string): JsonSchema {
       problems.push(error); // Told below, where no target worked.
     }
   }
+  // zod says what it cannot express, but not which member that is.
+  if (readZodNode(schema) !== undefined) return zodJsonSchema(schema, what);
   const [problem] = problems;
   const message = problem instanceof Error ? problem.message : String(problem);
   const advice = 'change that part, or hand in a JSON Schema as "parameters"';
@@ -84,7 +119,6 @@ function jsonSchemaOf(schema: StandardSchema, what: string): JsonSchema {
 }
 
 const helpers: ReadonlyMap<string, string> = new Map([
-  ['zod', 'use zod 4.2 or later, or hand in "parameters: z.toJSONSchema(schema)"'],
   [
     'valibot',
     'wrap it in toStandardJsonSchema(schema), or hand in "parameters: toJsonSchema(schema)", both of "@valibot/to-json-schema"',

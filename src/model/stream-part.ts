@@ -22,3 +22,18 @@ export type StreamPart =
   | { readonly type: 'tool-call-finished'; readonly callId: string; readonly signature?: Signature }
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'finished'; readonly finish: Finish };
+
+/** Whether a part carries something of the answer. Keep-alives come as counts, or as deltas without text. */
+export function isProgress(part: StreamPart): boolean {
+  switch (part.type) {
+    case 'started':
+    case 'usage':
+      return false;
+    case 'text-delta':
+    case 'reasoning-delta':
+    case 'tool-call-delta':
+      return part.text !== '';
+    default:
+      return true;
+  }
+}

@@ -41,11 +41,17 @@ export interface ToolContext {
     prompt: string,
     schema?: S,
   ) => Promise<[S] extends [never] ? string : Parsed<S>>;
+  /**
+   * Asks a person, and gives back what they said. Where nobody has answered yet it rejects, and the call ends there: let that pass. The run
+   * is suspended (`clarification`) and, once it is answered, the tool is called again from its start; the same question then has its
+   * answer. So ask before you change anything, or `remember` what you have done.
+   */
+  readonly ask: (question: string) => Promise<string>;
   /** Work that goes on after the call has ended. Its result reaches the model as a message at a later turn. */
   readonly background: (label: string, work: Promise<unknown>) => void;
   /**
    * Keeps a short text under a name, for the later calls of this run in whatever process they are made: it is written down with the result
-   * of this call, so only where the call goes well. Throws where name or text has more than 1,000 characters.
+   * of this call, so only where the call goes well, or with what it asks a person. Throws where name or text has more than 1,000 characters.
    */
   readonly remember: (name: string, text: string) => void;
   /** What was last remembered under this name. Nothing where it never was, or is not among the latest 500 names any more. */
@@ -60,7 +66,20 @@ export interface FailDetails {
   readonly sideEffect?: SideEffect;
   readonly hint?: string;
   readonly context?: Readonly<Record<string, Json>>;
+  /** What was thrown underneath. A developer finds it, with its stack, among the causes of the failure. */
+  readonly cause?: unknown;
 }
+
+/** The names of `FailDetails`. */
+export const failNames = [
+  'code',
+  'retryable',
+  'retryAfterMs',
+  'sideEffect',
+  'hint',
+  'context',
+  'cause',
+] as const satisfies readonly (keyof FailDetails)[];
 
 /** What `verify` found out about a call whose end nobody saw. */
 export type Verified =

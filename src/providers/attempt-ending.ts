@@ -25,6 +25,8 @@ export interface Ending {
   readonly read: () => End | undefined;
   /** Waits for the promise, but not longer than the attempt, nor than `maxMs`. Rejects as the promise does. */
   readonly wait: <Value>(promise: PromiseLike<Value>, maxMs?: number) => Promise<Waited<Value>>;
+  /** Aborts the signal for what still runs after the attempt has ended by itself. */
+  readonly abandon: () => void;
   /** Leaves neither timer nor listener behind. */
   readonly stop: () => void;
 }
@@ -79,6 +81,7 @@ export function startEnding({ timeouts, clock, signal }: EndingOptions): Ending 
     watch,
     read: () => end,
     wait,
+    abandon: () => controller.abort(new DOMException('The answer is not read any further', 'AbortError')),
     stop: () => {
       watch.stop();
       stopListening();

@@ -1,6 +1,8 @@
 import type { Failure } from '../errors/failure.ts';
 import { defined } from '../base/defined.ts';
 import type { Capabilities } from '../model/capabilities.ts';
+import { checkOptions } from '../model/check-options.ts';
+import type { OptionRule } from '../model/check-options.ts';
 import { asPool } from '../model/key-pool.ts';
 import type { Model } from '../model/model.ts';
 import type { Price } from '../model/price.ts';
@@ -14,11 +16,14 @@ import { knownModels, nearestModels, withNearest } from './known-models.ts';
 import { openEndpoints } from './open-endpoint.ts';
 import type { Access, Endpoint } from './open-endpoint.ts';
 import type { WireProtocol, WireTarget } from './protocol.ts';
+import { providerOptionRules } from './provider-options.ts';
 import type { ModelDescription, Provider, ProviderOptions } from './provider-options.ts';
 import { quotaKeyOf } from './quota-key.ts';
 
 /** What tells one provider from another. */
 export interface ProviderDefinition<Options extends ProviderOptions> extends Access<Options> {
+  /** The options that it takes besides those of every provider. */
+  readonly ownOptions?: Readonly<Record<Exclude<keyof Options, keyof ProviderOptions>, OptionRule>>;
   /** How one of its models is spoken to. */
   readonly wire: (model: string, options: Options) => Wire;
   readonly capabilities: (model: string, options: Options) => Capabilities;
@@ -44,8 +49,12 @@ export function defineProvider<Options extends ProviderOptions>(
   const { provider } = definition;
   // No option of any provider is required by its type, so none at all is an empty set of them.
   const none = {} as Options;
-  const describe = (model: string, options: Options = none): ModelDescription =>
-    describeModel(definition, checkModelName(provider, model), options);
+  const spec = { of: `${provider}()`, rules: { ...providerOptionRules, ...definition.ownOptions } };
+  const describe = (model: string, options: Options = none): ModelDescription => {
+    const name = checkModelName(provider, model);
+    checkOptions(spec, options);
+    return describeModel(definition, name, options);
+  };
   return Object.assign(
     (model: string, options: Options = none) => {
       const { capabilities, price } = describe(model, options);
@@ -70,6 +79,7 @@ export function defineProvider<Options extends ProviderOptions>(
           }),
           transport: endpoint.transport,
           stream: options.stream,
+          classifyError: options.classifyError,
           refine: (failure: Failure) => withNearest(failure, provider, model),
         });
         const made = guardModel(createHttpModel(config));

@@ -2,12 +2,14 @@ import { defined } from '../base/defined.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
+import { checkOptions } from '../model/check-options.ts';
 import type { EmbeddingModel, EmbeddingResponse, EmbedOptions } from '../model/embedding.ts';
 import { asPool } from '../model/key-pool.ts';
 import { costOf } from '../model/price.ts';
 import type { Price } from '../model/price.ts';
 import type { RequestNote } from '../model/request-note.ts';
 import { configError } from './config-error.ts';
+import { embeddingOptionRules } from './embedding-options.ts';
 import type { EmbeddingOptions } from './embedding-options.ts';
 import type { EmbeddingAnswer, EmbeddingProtocol } from './embedding-protocols.ts';
 import { postJson } from './http-json.ts';
@@ -36,6 +38,7 @@ export function createEmbeddingModel(
   { options, protocol }: EmbeddingSetup,
 ): EmbeddingModel {
   const { provider } = access;
+  checkOptions({ of: `an embedding model of ${provider}`, rules: embeddingOptionRules }, options);
   const bounds = readBounds(provider, model, { options, protocol });
   const [first, ...rest] = openEndpoints(access, options, 'embedding');
   const toModel = (endpoint: Endpoint): EmbeddingModel =>

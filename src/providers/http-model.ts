@@ -5,6 +5,7 @@ import type { Model } from '../model/model.ts';
 import type { Price } from '../model/price.ts';
 import { runAttempt } from './http/attempt.ts';
 import type { AttemptTarget } from './http/attempt-state.ts';
+import type { ClassifyError } from './classify-error.ts';
 import { createEndpoint } from './http/endpoint.ts';
 import { nodeTransport } from './http/node-transport.ts';
 import { defaultMaxEventBytes } from './http/sse.ts';
@@ -31,6 +32,7 @@ export interface HttpModelConfig {
   readonly transport?: Transport;
   /** Adds to a failure what only the provider's configuration knows, such as near names of a model. */
   readonly refine?: (failure: Failure) => Failure;
+  readonly classifyError?: ClassifyError;
   readonly maxEventBytes?: number;
   readonly maxBodyBytes?: number;
   /** `false` asks for the answer in one piece. */
@@ -59,6 +61,7 @@ export function createHttpModel(config: HttpModelConfig): Model {
     authorize: config.authorize,
     price,
     refine: config.refine,
+    classifyError: config.classifyError,
     isStream,
     maxEventBytes: config.maxEventBytes ?? defaultMaxEventBytes,
     maxBodyBytes: config.maxBodyBytes ?? defaultMaxBodyBytes,

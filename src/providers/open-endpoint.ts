@@ -1,4 +1,5 @@
-import { defined } from '../base/defined.ts';
+import { addressIn } from './address-variables.ts';
+import type { AddressVariable } from './address-variables.ts';
 import { readApiKeys } from './api-key.ts';
 import type { Environment } from './api-key.ts';
 import { readBaseURL } from './base-url.ts';
@@ -93,19 +94,28 @@ function keyHeaders(header: Access['keyHeader'], key: string): Readonly<Record<s
   return header === 'bearer' ? { authorization: `Bearer ${key}` } : { [header]: key };
 }
 
-/** The address that was handed in, or the provider's own. */
-export function addressOf(options: Pick<ProviderOptions, 'baseURL'>, official: OfficialAddress): Address {
-  return defined({
-    url: options.baseURL ?? official.url,
-    place: 'The option "baseURL"',
-    versionPath: official.versionPath,
-    isVersionMissed: official.isVersionMissed,
-    isOfficial: options.baseURL === undefined || hostOf(options.baseURL) === hostOf(official.url),
-  });
+/** The address that was handed in, the one that its variable names, or the provider's own. */
+export function addressOf(
+  { baseURL }: Pick<ProviderOptions, 'baseURL'>,
+  environment: Environment,
+  { variable, ...official }: OfficialAddress,
+): Address {
+  const named = variable === undefined ? undefined : addressIn(variable, environment);
+  const given = baseURL ?? named;
+  const isNamed = baseURL === undefined && named !== undefined;
+  return {
+    ...official,
+    url: given ?? official.url,
+    place: isNamed ? `The address in ${variable?.variable}` : 'The option "baseURL"',
+    isOfficial: given === undefined || hostOf(given) === hostOf(official.url),
+  };
 }
 
 /** Where a provider is by itself. */
-export type OfficialAddress = Pick<Address, 'url' | 'versionPath' | 'isVersionMissed'>;
+export interface OfficialAddress extends Pick<Address, 'url' | 'versionPath' | 'isVersionMissed'> {
+  /** The variable that may name another address. */
+  readonly variable?: AddressVariable;
+}
 
 function hostOf(url: unknown): string | undefined {
   return typeof url === 'string' && URL.canParse(url.trim()) ? new URL(url.trim()).host : undefined;

@@ -1,7 +1,10 @@
+import { aFlag, aFunction, anObject, anObjectWith, anyValue } from '../model/check-options.ts';
+import type { OptionRule } from '../model/check-options.ts';
 import type { Capabilities } from '../model/capabilities.ts';
 import type { Model } from '../model/model.ts';
 import type { Price } from '../model/price.ts';
 import type { Environment } from './api-key.ts';
+import type { ClassifyError } from './classify-error.ts';
 import type { Transport } from './http/transport.ts';
 
 /** What every provider takes. */
@@ -29,7 +32,27 @@ export interface ProviderOptions {
   readonly stream?: boolean | undefined;
   /** Allows `http://` with a key to a host on the public network, where everybody on the way can read the key. */
   readonly allowInsecure?: boolean | undefined;
+  /**
+   * Corrects how a failure of this provider is classified: its code, whether it is retryable and how long to wait. It decides nothing else; the
+   * runtime stays the one that retries.
+   */
+  readonly classifyError?: ClassifyError | undefined;
 }
+
+/** Key and address are looked at where they are read. */
+export const providerOptionRules: Readonly<Record<keyof ProviderOptions, OptionRule>> = {
+  apiKey: anyValue,
+  baseURL: anyValue,
+  headers: anObject("{ 'x-team': 'search' }"),
+  fetch: aFunction,
+  transport: anObjectWith('send', 'a transport with the function "send"'),
+  price: anObject('{ inputUsd: 2.5, outputUsd: 10 }'),
+  capabilities: anObject('{ images: false }'),
+  environment: anObject('process.env'),
+  stream: aFlag,
+  allowInsecure: aFlag,
+  classifyError: aFunction,
+};
 
 /** What is known of a model without asking anybody and without a key. */
 export interface ModelDescription {

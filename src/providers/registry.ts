@@ -10,6 +10,8 @@ import { knownModels } from './known-models.ts';
 import type { ModelDescription, Provider, ProviderOptions } from './provider-options.ts';
 import { builtInProviders } from './registry-builtin.ts';
 import { unsupportedAdvice } from './registry-unsupported.ts';
+import { anObject, checkOptions } from '../model/check-options.ts';
+import type { OptionRule } from '../model/check-options.ts';
 
 /** Makes a model by its name. A `Provider` is one; so is any function of the user's own. */
 export type ModelFactory = ((model: string, options?: ProviderOptions) => Model) & {
@@ -40,8 +42,15 @@ export interface ModelRegistryOptions {
 
 const maxProviders = 1000;
 
+const registryRules: Readonly<Record<keyof ModelRegistryOptions, OptionRule>> = {
+  providers: anObject('{ acme: openaiCompatible({ … }) }'),
+  environment: anObject('process.env'),
+  prices: anObject("{ 'acme:large': { inputUsd: 2, outputUsd: 8 } }"),
+};
+
 /** Makes a registry with the built-in providers in it. */
 export function createModelRegistry(options: ModelRegistryOptions = {}): ModelRegistry {
+  checkOptions({ of: 'createModelRegistry()', rules: registryRules }, options);
   const factories = new Map<string, ModelFactory>(builtInProviders);
   for (const [name, factory] of Object.entries(options.providers ?? {})) {
     factories.set(checkName(name), checkFactory(name, factory));

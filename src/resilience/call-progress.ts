@@ -130,7 +130,7 @@ const unstarted: CallProgress = {
  * Nothing has been tried yet. A ledger that is handed in goes on: its limits hold over several calls. So does what models asked
  * for in an earlier one, and with whom to begin.
  */
-export function startProgress(ledger?: Ledger, from?: Pick<CallProgress, 'target' | 'waits'>): CallProgress {
+export function startProgress(ledger?: Ledger, from?: Partial<CallProgress>): CallProgress {
   return ledger === undefined ? unstarted : { ...unstarted, ledger, ...from };
 }
 

@@ -5,12 +5,14 @@ import { isForeign } from '../agent/provenance.ts';
 import { foreignWhy } from '../agent/renew-question.ts';
 import type { ReadyCall } from '../agent/state.ts';
 import type { AskFirstEnd, ToolEnd } from '../agent/tool-call.ts';
+import { clean } from '../errors/failure.ts';
 import { levelOf } from '../model/confinement.ts';
-import type { Tool } from '../model/tool.ts';
+import type { SchemaIssue, Tool } from '../model/tool.ts';
 import type { AgentParts } from './agent-parts.ts';
 import { judgeCall } from './judge-call.ts';
 import type { LiveRun } from './live-run.ts';
 import { refuseDenied, refuseUnknown } from './refuse-call.ts';
+import { issueText } from './take-answer.ts';
 
 // Between the moment at which a call was proposed and the one at which it starts there may be a question, a restart, a deploy or another
 // machine. What decides is what the agent allows when the call would start.
@@ -49,6 +51,21 @@ function rulesFor({ rules, conductor, nodes }: AgentParts, { name }: ReadyCall):
 
 const noRules: PermissionRules = [];
 
+/** Where a person changed the arguments to what the tool does not take: nothing is done, and the question is open again. */
+export function askUnfit(
+  parts: AgentParts,
+  live: LiveRun,
+  { call, issues }: { readonly call: ReadyCall; readonly issues: readonly SchemaIssue[] },
+): AskFirstEnd {
+  const tool = parts.registry.get(call.name) as Tool; // It was asked what it takes.
+  const why = clean(`The changed arguments do not fit: ${issueText(issues)}`, maxWhyCharacters);
+  const { callId, name } = call;
+  const renewed = renew(live, { call, tool, why });
+  return { callId, name, type: 'ask-first', wallMs: parts.clock.wallMs(), call: renewed };
+}
+
+const maxWhyCharacters = 1000;
+
 interface Judged {
   readonly call: ReadyCall;
   readonly tool: Tool;
@@ -78,7 +95,9 @@ function renew(
   { provenance }: LiveRun,
   { call, tool, why }: { readonly call: ReadyCall; readonly tool: Tool; readonly why: string },
 ): ReadyCall {
-  const { callId, name, input, isRepaired } = call;
+  const { callId, name, isRepaired, replies } = call;
+  // What a person had made of the arguments went with their yes.
+  const { input } = call.asked ?? call;
   const warning = callWarning(name, input);
   return {
     callId,
@@ -91,6 +110,7 @@ function renew(
     hash: callHash({ name, input, level: levelOf(tool) }),
     ...(warning === undefined ? {} : { warning }),
     ...(isRepaired === undefined ? {} : { isRepaired }),
+    ...(replies === undefined ? {} : { replies }),
     ...(tool.repeats === undefined ? {} : { repeats: tool.repeats }),
     ...(tool.onError === undefined ? {} : { onError: tool.onError }),
     ...(provenance === undefined ? {} : { provenance }),

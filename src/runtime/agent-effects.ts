@@ -2,10 +2,11 @@ import { hookFailed } from '../agent/hook-failure.ts';
 import type { HookPoint } from '../agent/hook.ts';
 import type { PersonRequest } from '../agent/run-outcome.ts';
 import type { PersonAnswer } from '../agent/event.ts';
-import { toPlainJson } from '../base/plain-json.ts';
 import type { Json } from '../base/json.ts';
+import { classifyFailure } from '../errors/classify-failure.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
+import { ownerNamed } from '../model/stray-errors.ts';
 import type { AgentParts } from './agent-parts.ts';
 import { configFor } from './child-place.ts';
 import { makeCompaction } from './compact-effect.ts';
@@ -14,12 +15,13 @@ import type { Effect, EffectContext, EffectEnd, SignalMessage } from './durable.
 import { makeExplanation } from './explain-effect.ts';
 import { callHook } from './hook-call.ts';
 import { publish } from './live-run.ts';
-import { ownerNamed } from './stray-errors.ts';
 import type { LiveRun } from './live-run.ts';
 import { performModelEffect } from './model-effect.ts';
 import type { ModelEffectInput } from './model-effect.ts';
 import { isAbout } from './resume-payload.ts';
 import type { ResumePayload } from './resume-payload.ts';
+import { performSelectEffect } from './select-effect.ts';
+import { takeAnswer } from './take-answer.ts';
 import { createToolEffects } from './tool-effects.ts';
 import type { Report, ToolEffectInput } from './tool-effects.ts';
 
@@ -48,20 +50,19 @@ export function createAgentEffects(
   // The inputs are those of `perform.ts`: one form per effect.
   return {
     model: within((live, input, context) =>
-      performModelEffect(parts, live, { input: input as unknown as ModelEffectInput, context }),
+      performModelEffect(live.parts ?? parts, live, { input: input as unknown as ModelEffectInput, context }),
     ),
+    select: within((live, input, { signal }) => {
+      const { turn } = input as unknown as { readonly turn: number };
+      return performSelectEffect(live.parts ?? parts, live, { turn, signal });
+    }),
     conduct: within((live, _input, context) => performConductEffect(parts, live, context)),
     intend: within((live, input) => tools.intend(live, input as unknown as { readonly timeoutMs: number })),
     tool: within((live, input, context) => tools.run(live, input as unknown as ToolEffectInput, context)),
     verify: within((live, input, context) =>
       tools.verify(live, input as unknown as ToolEffectInput, context),
     ),
-    compact: within(async (live, _input, { signal }) => {
-      const startMs = parts.clock.monotonicMs();
-      const made = await makeCompaction(parts, live, { signal });
-      const value = { made, tookMs: parts.clock.monotonicMs() - startMs };
-      return { type: 'done', value: value as unknown as Json }; // Plans, failures and ledgers are plain data.
-    }),
+    compact: within((live, _input, { signal }) => compact(live.parts ?? parts, live, signal)),
     hook: within(async (live, input, { signal }) => {
       const { point, index } = input as unknown as { readonly point: HookPoint; readonly index: number };
       const moment = live.moments.get(`${point}:${index}`);
@@ -78,8 +79,15 @@ export function createAgentEffects(
       return { type: 'done', value: value as unknown as Json }; // Explanations and ledgers are plain data.
     }),
     ask: within((live, input, context) => askPerson(parts, live, { input, context })),
-    adopt: within((live) => adoptRun(parts, live)),
+    adopt: within((live) => adoptRun(live.parts ?? parts, live)),
   };
+}
+
+async function compact(parts: AgentParts, live: LiveRun, signal: AbortSignal): Promise<EffectEnd> {
+  const startMs = parts.clock.monotonicMs();
+  const made = await makeCompaction(parts, live, { signal });
+  const value = { made, tookMs: parts.clock.monotonicMs() - startMs };
+  return { type: 'done', value: value as unknown as Json }; // Plans, failures and ledgers are plain data.
 }
 
 /** What takes the place of limits and rules on record. */
@@ -103,6 +111,8 @@ async function askPerson(
   // Somebody has answered while nobody carried the run. What is not taken here would answer another question later.
   const kept = answerIn(pending('resume'), request, live.runId);
   const answer = kept ?? (await askCallback(parts, live, { request, signal }));
+  // It cannot be an answer: the question stays open, outside the process.
+  if (answer === 'refused') return { type: 'done', value: { isRefused: true } };
   // Whoever ends the run has not said no: the question stands, and is asked again where somebody goes on with the run.
   if (!answer.given && signal.aborted) throw signal.reason;
   const late = pending('resume');
@@ -128,19 +138,21 @@ function goneEnd(runId: string): EffectEnd {
   return { type: 'failed', failure: createFailure('INVALID_STATE', { origin: 'agent', message }) };
 }
 
-const bounds = { maxDepth: 8, maxMembers: 200, boundText: (text: string) => text.slice(0, 10_000) };
-
 interface Asking {
   readonly request: PersonRequest;
   readonly signal: AbortSignal;
 }
 
-/** Asks the caller's function as long as the question stands. What it throws is told; that, and silence, is no answer. */
+/**
+ * Asks the caller's function as long as the question stands. What it throws is told; that, and silence, is no answer. What it answers is
+ * refused where it means nothing, and told.
+ */
 async function askCallback(
-  { approve, clock, config, strayErrors }: AgentParts,
+  parts: AgentParts,
   live: LiveRun,
   { request, signal }: Asking,
-): Promise<PersonAnswer> {
+): Promise<PersonAnswer | 'refused'> {
+  const { approve, clock, config, strayErrors } = parts;
   const { approvalTimeoutMs } = config.limits;
   const timeoutMs =
     request.type === 'approval' ? Math.max(0, request.expiresAt - clock.wallMs()) : approvalTimeoutMs;
@@ -152,5 +164,11 @@ async function askCallback(
   const end = await callHook((context) => approve?.(request, context), { clock, timeoutMs, signal, owner });
   if (end.type === 'threw') report(hookFailed(place, end));
   if (end.type !== 'answered' || end.answer === undefined) return { given: false };
-  return { given: true, value: toPlainJson(end.answer, bounds) };
+  try {
+    return await takeAnswer(parts, end.answer, { runId: live.runId, request, signal });
+  } catch (error) {
+    if (signal.aborted) throw error;
+    report(classifyFailure(error, 'hook'));
+    return 'refused';
+  }
 }

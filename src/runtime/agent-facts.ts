@@ -2,6 +2,7 @@ import { hookPoints } from '../agent/hook-rules.ts';
 import type { HookPoint } from '../agent/hook.ts';
 import type { PermissionRules } from '../agent/permission.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
+import { defined } from '../base/defined.ts';
 import { fingerprint } from '../base/hash.ts';
 import { isRecord } from '../base/json.ts';
 import type { Json } from '../base/json.ts';
@@ -33,8 +34,10 @@ export interface DriverFacts {
   readonly outputSchema?: Json;
   /** What a call must pass that a hook has changed. */
   readonly rules?: PermissionRules;
+  /** A function chooses the model that a call begins with. */
+  readonly selectsModel?: true;
   /** What is held to be too long to be sent. */
-  readonly context?: Pick<AgentParts['context'], 'budget'> & { readonly fixedTokens: number };
+  readonly context?: Pick<AgentParts['context'], 'budget' | 'isCounted'> & { readonly fixedTokens: number };
 }
 
 /** The facts of an agent as it is now. */
@@ -81,7 +84,7 @@ function nodeFactsOf(nodes: ReadonlyMap<string, Node>): NonNullable<AgentFacts['
   return Object.fromEntries(agents.map(([name, agent]) => [name, comparedFactsOf(agent)]));
 }
 
-function driverFactsOf({ hooks, approve, output, rules, context }: AgentParts): DriverFacts {
+function driverFactsOf({ hooks, approve, output, rules, context, selectModel }: AgentParts): DriverFacts {
   const points = hookPoints.filter((point) => hooks.has(point));
   const canAnswer = points.includes('before-model') || points.includes('after-model');
   return {
@@ -89,9 +92,16 @@ function driverFactsOf({ hooks, approve, output, rules, context }: AgentParts): 
     ...(approve === undefined ? {} : { hasApprove: true }),
     ...(output === undefined || !canAnswer ? {} : { outputSchema: output.json as Json }), // A JSON Schema is JSON.
     ...(points.includes('before-tool') ? { rules } : {}),
+    ...(selectModel === undefined ? {} : { selectsModel: true }),
     ...(context.budget === undefined
       ? {}
-      : { context: { budget: context.budget, fixedTokens: context.fixedTokens() } }),
+      : {
+          context: {
+            budget: context.budget,
+            fixedTokens: context.fixedTokens(),
+            ...defined({ isCounted: context.isCounted }),
+          },
+        }),
   };
 }
 

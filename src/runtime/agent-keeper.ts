@@ -13,11 +13,15 @@ import { rowOfStart } from './stored-rows.ts';
 export function createAgentKeeper(parts: AgentParts, heldOf: () => HeldRuns): RunKeeper | undefined {
   const { store, clock, name, newId, leaseMs } = parts;
   if (store === undefined) return undefined;
+  const facts = lazy(() => factsOfAgent(parts));
   return createRunKeeper({
     store,
     agent: name,
     owner: { id: newId(), leaseMs },
-    facts: lazy(() => factsOfAgent(parts)),
+    facts: (runId) => {
+      const own = heldOf().runs.get(runId)?.parts;
+      return own === undefined ? facts() : factsOfAgent(own);
+    },
     clock,
     describeStart: rowOfStart,
     sessionOf: (runId) => heldOf().runs.get(runId)?.sessionId,

@@ -1,10 +1,8 @@
-import type { RunConfig, ToolFacts } from '../agent/config.ts';
 import type { Hook } from '../agent/hook.ts';
 import { checkHooks } from '../agent/check-hooks.ts';
 import { checkPermissionRules } from '../agent/check-permission-rules.ts';
 import { resolveLimits } from '../agent/limits.ts';
 import type { RunLimits } from '../agent/limits.ts';
-import { defaultLoopRules } from '../agent/loop-guard.ts';
 import type { LoopRules } from '../agent/loop-guard.ts';
 import type { PermissionRule } from '../agent/permission.ts';
 import type { Clock, Random } from '../base/clock.ts';
@@ -15,10 +13,12 @@ import { lazy } from '../base/lazy.ts';
 import { systemClock, systemId, systemRandom } from '../base/system.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import { checkRequest } from '../model/check-request.ts';
-import { confinementOf, levelOf, strictestLevel } from '../model/confinement.ts';
+import { confinementOf, strictestLevel } from '../model/confinement.ts';
 import type { Model } from '../model/model.ts';
+import type { ToolChoice } from '../model/request.ts';
 import { readSchema } from '../model/schema.ts';
 import type { Store } from '../model/store.ts';
+import type { StrayErrors } from '../model/stray-errors.ts';
 import type { Timeouts } from '../model/timeouts.ts';
 import type { Schema, Tool } from '../model/tool.ts';
 import { resolveRetryPolicy } from '../resilience/retry-policy.ts';
@@ -37,13 +37,16 @@ import type { HistoryOptions } from './history-options.ts';
 import { createHookRunner } from './hooks.ts';
 import { rulesWithin, withExtras } from './inherited.ts';
 import type { AgentExtras } from './inherited.ts';
-import { fixedTokensOf } from './compact-effect.ts';
+import { fixedPartOf, fixedTokensOf } from './compact-effect.ts';
 import type { FailedHook } from './hook-notes.ts';
 import { createLeftBehind } from './left-behind.ts';
 import { asksNatively } from './model-turn.ts';
 import { readResultTool } from './spill-result-tool.ts';
+import type { SelectModel } from './select-effect.ts';
 import { createSetup } from './setup.ts';
-import type { StrayErrors } from './stray-errors.ts';
+import { createTokenMeter } from './token-meter.ts';
+import { configOf } from './run-config.ts';
+import type { DescribedAgent } from './run-config.ts';
 import { createToolRegistry } from './tool-registry.ts';
 
 /** What an agent is made of. Only a model is required. */
@@ -52,8 +55,15 @@ export interface AgentOptions<Output extends Schema = never> {
   readonly name?: string;
   /** The first is asked, the others are the fallback chain. */
   readonly model: Model | readonly Model[];
+  /** Chooses, before each call of a model, the one that is asked first. By default the first of `model`. */
+  readonly selectModel?: SelectModel;
   readonly instructions?: string;
   readonly tools?: readonly Tool[];
+  /**
+   * `auto` (the default): the model decides. `none`: it calls no tool in the whole run. `required` and `{ name }`: its first answer must
+   * call a tool, or that one; from then on it decides.
+   */
+  readonly toolChoice?: ToolChoice;
   /** Makes the answer structured: validated, and asked for again where its form is wrong. */
   readonly output?: Output;
   /** How failures are gone about. */
@@ -146,6 +156,7 @@ export function resolveAgent(
     models,
     instructions,
     settings,
+    selectModel: options.selectModel,
     registry,
     leftBehind: createLeftBehind(),
     rules: rulesWithin(checkPermissionRules(policy.permissions ?? []), extras.inherited),
@@ -159,7 +170,7 @@ export function resolveAgent(
     approve: callbacks?.onApproval,
     listen: callbacks?.onEvent,
     ...keepingOf(options),
-    context: contextOf(options.context, { instructions, registry, output }),
+    context: contextOf(options.context, { instructions, registry, output, clock, strayErrors }),
     setup: extras.setup ?? setupOf(options),
     gates: options.gates ?? processGates,
     clock,
@@ -179,11 +190,11 @@ function timeoutsFrom({ policy, limits: given }: AgentOptions<Schema>, limits: R
 
 /** What it has as a part of something larger, or as something that has parts. */
 function largerPart(
-  { inherited, conductor, nodes, explainWith }: AgentExtras,
-  { tools, models }: Pick<Described, 'tools' | 'models'>,
-): Pick<AgentParts, 'confinement' | 'conductor' | 'nodes' | 'explainWith'> {
+  { inherited, conductor, nodes, sideModels }: AgentExtras,
+  { tools, models }: Pick<DescribedAgent, 'tools' | 'models'>,
+): Pick<AgentParts, 'confinement' | 'conductor' | 'nodes' | 'sideModels'> {
   const confinement = strictestLevel([inherited?.confinement, confinementOf(tools)]);
-  return { confinement, conductor, nodes, explainWith: explainWith ?? models };
+  return { confinement, conductor, nodes, sideModels: sideModels ?? models };
 }
 
 /** Long results are kept by the store, so there is a way to read on in them. */
@@ -224,66 +235,19 @@ function setupOf({
 
 function contextOf(
   options: ContextOptions | undefined,
-  parts: Pick<AgentParts, 'instructions' | 'registry' | 'output'>,
+  parts: Pick<AgentParts, 'instructions' | 'registry' | 'output' | 'clock' | 'strayErrors'>,
 ): AgentParts['context'] {
   const rules = resolveContext(options);
-  return { rules, budget: rules.budget, fixedTokens: lazy(() => fixedTokensOf(parts)) };
-}
-
-interface Described {
-  readonly name: string;
-  readonly models: readonly Model[];
-  readonly limits: RunLimits;
-  readonly retry: AgentParts['retry'];
-  readonly policy: AgentPolicy;
-  readonly output: AgentParts['output'];
-  readonly tools: readonly Tool[];
-  readonly extras: AgentExtras;
-  readonly options: AgentOptions<Schema>;
-}
-
-function configOf(described: Described): RunConfig {
-  const { name, models, limits, retry, policy, output, tools, extras, options } = described;
-  const { explain = 'never' } = options;
-  const facts: Record<string, ToolFacts> = {};
-  for (const tool of tools) facts[tool.name] = { ...factsOf(tool), ...extras.facts?.[tool.name] };
-  return {
-    agent: name,
-    models: models.map(({ provider, name: model, quotaKey, isNextKey }) => ({
-      provider,
-      name: model,
-      quotaKey,
-      ...defined({ isNextKey }),
-    })),
-    limits: finite(limits),
-    retry: finite(retry),
-    loop: { ...defaultLoopRules, ...policy.loop },
-    salvage: policy.salvage ?? true,
-    inDoubt: policy.inDoubt ?? 'ask',
-    hasOutput: output !== undefined || extras.conductor !== undefined,
-    tools: facts,
-    ...(extras.conductor === undefined ? {} : { isConducted: true as const }),
-    ...(explain === 'never' ? {} : { explain }),
-  };
-}
-
-function factsOf(tool: Tool): ToolFacts {
-  const { effect, permission, verify, repeats, onError = 'tell' } = tool;
-  const level = levelOf(tool);
-  const bare = { effect, permission, canVerify: verify !== undefined, onError };
-  const facts = level === undefined ? bare : { ...bare, level };
-  return repeats === undefined ? facts : { ...facts, repeats };
-}
-
-/** JSON has no infinity, and the journal is JSON. */
-function finite<Bounds extends object>(bounds: Bounds): Bounds {
-  const made = { ...bounds } as Record<string, unknown>; // Its fields, whatever they are called.
-  for (const name of Object.keys(made)) if (made[name] === Infinity) made[name] = Number.MAX_SAFE_INTEGER;
-  return made as Bounds;
+  const { budget, tokenCounter: counter } = rules;
+  const fixedTokens = lazy(() => fixedTokensOf(parts));
+  if (counter === undefined) return { rules, budget, fixedTokens };
+  const { clock, strayErrors } = parts;
+  const meter = createTokenMeter({ counter, fixed: fixedPartOf(parts), clock, strayErrors });
+  return { rules, budget, fixedTokens, isCounted: true, meter };
 }
 
 /** A model that lacks what every request will ask for is told of now, not at three in the morning. */
-function checkFeatures({ models, registry, settings, output }: AgentParts): void {
+function checkFeatures({ models, registry, settings, output, config }: AgentParts): void {
   const messages = [{ role: 'user', content: 'Hello' }] as const;
   for (const model of models) {
     const native = output !== undefined && asksNatively(model, registry.names.length > 0);
@@ -291,6 +255,7 @@ function checkFeatures({ models, registry, settings, output }: AgentParts): void
       ...settings,
       messages,
       ...(registry.names.length === 0 ? {} : { tools: registry.definitions }),
+      ...defined({ toolChoice: config.toolChoice }),
       ...(native ? { output: { name: 'answer', schema: output.json } } : {}),
     });
     if (failure !== undefined) throw RerailError.from(failure);

@@ -1,6 +1,5 @@
 import type { RunConfig } from '../agent/config.ts';
 import type { RunEvent } from '../agent/run-event.ts';
-import type { PersonRequest } from '../agent/run-outcome.ts';
 import type { PermissionRules } from '../agent/permission.ts';
 import type { Clock, Random } from '../base/clock.ts';
 import type { ContextBudget, ContextRules } from '../context/context-options.ts';
@@ -9,16 +8,19 @@ import type { Model } from '../model/model.ts';
 import type { ModelRequest } from '../model/request.ts';
 import type { ReadSchema } from '../model/schema.ts';
 import type { Store } from '../model/store.ts';
+import type { StrayErrors } from '../model/stray-errors.ts';
 import type { Timeouts } from '../model/timeouts.ts';
 import type { RetryPolicy } from '../resilience/retry-policy.ts';
+import type { AgentCallbacks } from './callbacks.ts';
 import type { Conductor } from './conductor.ts';
 import type { Gates } from './gates.ts';
 import type { HistoryRules } from './history-options.ts';
 import type { HookRunner } from './hooks.ts';
 import type { LeftBehind } from './left-behind.ts';
 import type { Node } from './node.ts';
+import type { SelectModel } from './select-effect.ts';
 import type { Setup } from './setup.ts';
-import type { StrayErrors } from './stray-errors.ts';
+import type { TokenMeter } from './token-meter.ts';
 import type { ToolRegistry } from './tool-registry.ts';
 
 /** Fields of a request that an agent sets for all of its calls. */
@@ -33,6 +35,10 @@ export interface ContextParts {
   readonly budget: ContextBudget | undefined;
   /** Counted when somebody first asks. */
   readonly fixedTokens: () => number;
+  /** A function of the caller counts: it is asked in a step of its own before each call of a model, for the driver must not wait for it. */
+  readonly isCounted?: true;
+  /** Counts with that function. */
+  readonly meter?: TokenMeter;
 }
 
 /** An agent, checked and resolved: what all of its runs share. */
@@ -41,6 +47,8 @@ export interface AgentParts {
   readonly models: readonly Model[];
   readonly instructions: string;
   readonly settings: ModelSettings;
+  /** Chooses the model that a call begins with. */
+  readonly selectModel: SelectModel | undefined;
   readonly registry: ToolRegistry;
   /** Calls that still run although their wait has ended. */
   readonly leftBehind: LeftBehind;
@@ -54,8 +62,7 @@ export interface AgentParts {
   readonly config: RunConfig;
   readonly hooks: HookRunner;
   /** Answers in the place of a person, where the caller has such a function. */
-  readonly approve:
-    ((request: PersonRequest, options: { readonly signal: AbortSignal }) => unknown) | undefined;
+  readonly approve: AgentCallbacks['onApproval'] | undefined;
   /** Hears every event of every run. */
   readonly listen: ((event: RunEvent, about: { readonly runId: string }) => void | Promise<void>) | undefined;
   /** Where runs outlive the process. */
@@ -78,8 +85,8 @@ export interface AgentParts {
   readonly confinement: ConfinementLevel | undefined;
   /** Decides in the place of a model: a flow or a plan. */
   readonly conductor: Conductor | undefined;
-  /** Who is asked why a run failed; the models of the agent, unless it has none of its own. */
-  readonly explainWith: readonly Model[];
+  /** Models that are asked beside the conversation: why a run failed, and for `assist`. The agent's own, unless it has none. */
+  readonly sideModels: readonly Model[];
   /** Calls that are runs of their own, by the name of the tool. */
   readonly nodes: ReadonlyMap<string, Node> | undefined;
 }

@@ -15,6 +15,7 @@ import { beginRun } from './begin-run.ts';
 import { drive } from './drive.ts';
 import type { DriveInput } from './drive.ts';
 import type { FailedHook } from './hook-notes.ts';
+import type { AgentExtras } from './inherited.ts';
 import type { RunSnapshot } from './journal.ts';
 import { bareFailure, driverVersion, endRun, forgetRun, letGoOutcome, unknownRun } from './held-runs.ts';
 import type { HeldRuns } from './held-runs.ts';
@@ -58,13 +59,17 @@ export interface AgentRuns {
   readonly close: () => Promise<void>;
 }
 
+/** Checks and resolves an agent, with more than it was made with where a run has that. */
+export type ResolveParts = (seams: AgentSeams, ofRun?: AgentExtras) => AgentParts;
+
 /** Makes the agent's parts, with a way to tell of failing hooks, and holds its runs. */
-export function createAgentRuns(resolve: (seams: AgentSeams) => AgentParts): AgentRuns {
+export function createAgentRuns(resolve: ResolveParts): AgentRuns {
   const runs = new Map<string, LiveRun>();
-  const parts = resolve({
+  const seams: AgentSeams = {
     onHookFailed: (failed) => tellHookFailed(runs, failed),
     canRead: (hash, runId) => canRead(runs.get(runId), hash),
-  });
+  };
+  const parts = resolve(seams);
   const keeper = createAgentKeeper(parts, () => held);
   const effects = createAgentEffects(parts, {
     liveOf: (runId) => runs.get(runId),
@@ -96,7 +101,8 @@ export function createAgentRuns(resolve: (seams: AgentSeams) => AgentParts): Age
     },
   });
   const cancel = (runId: string, reason: string): Promise<void> => cancelRun(held, runId, reason);
-  const held: HeldRuns = { parts, engine, keeper, runs, ended: new Set(), messages: 0, cancel };
+  const resolveWith: HeldRuns['resolveWith'] = (extras) => resolve(seams, extras);
+  const held: HeldRuns = { parts, resolveWith, engine, keeper, runs, ended: new Set(), messages: 0, cancel };
   return facesOf(held);
 }
 

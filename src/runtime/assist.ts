@@ -46,7 +46,7 @@ export async function assist(
     // At most maxRounds: the form is asked for again once.
     const ended = await sideCall(parts, live, {
       who: 'A tool',
-      models: parts.models,
+      models: parts.sideModels,
       messages,
       signal,
       spent: charge,

@@ -9,6 +9,7 @@ import { beginAgain, loadRun } from './resume-run.ts';
 import { checkRunOptions, readInput } from './run-input.ts';
 import type { RunInput } from './run-input.ts';
 import { existsError } from './run-keeper.ts';
+import { partsOfRun } from './run-parts.ts';
 import { startInSession } from './run-session.ts';
 import { watchRun } from './run-watchers.ts';
 import { startRun } from './start-run.ts';
@@ -26,7 +27,9 @@ export function beginRun(held: HeldRuns, input: RunInput, joining: Joining): Beg
     beginOnceMore(held, known, joining);
     return begunBy(held, known, watcher);
   }
+  const own = partsOfRun(held, options);
   const live = createLiveRun(runId, parts.config.limits.maxConcurrentTools);
+  live.parts = own;
   takePlace(live, options);
   runs.set(runId, live);
   watchRun(parts, live, options.onEvent);

@@ -1,9 +1,9 @@
 import type { Clock } from '../base/clock.ts';
 import { createFailure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
+import { ownerNamed, runOwned, warnProcess } from '../model/stray-errors.ts';
+import type { StrayErrors } from '../model/stray-errors.ts';
 import { runWithin } from './bounded-work.ts';
-import { ownerNamed, runOwned, warnProcess } from './stray-errors.ts';
-import type { StrayErrors } from './stray-errors.ts';
 
 /** What a function of a flow is held to. */
 export interface FunctionBounds {

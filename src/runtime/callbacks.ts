@@ -1,10 +1,12 @@
 import type { Hook } from '../agent/hook.ts';
+import type { RunAnswer } from '../agent/run-answer.ts';
 import type { RunEvent } from '../agent/run-event.ts';
 import type { PersonRequest, RunOutcome } from '../agent/run-outcome.ts';
 import type { RecoveryName } from '../agent/recovery.ts';
 import { isRecord } from '../base/json.ts';
-import { nearestNames } from '../base/nearest.ts';
+import { adviseName } from '../base/nearest.ts';
 import { configError } from '../errors/config-error.ts';
+import { docsOf } from '../errors/codes.ts';
 import type { Failure } from '../errors/failure.ts';
 import { renderFailure } from '../errors/render-failure.ts';
 
@@ -19,8 +21,14 @@ export interface AgentCallbacks {
   /** Everything, every piece of text included. */
   readonly onEvent?: (event: RunEvent, about: { readonly runId: string }) => void | Promise<void>;
   /** Answers in the place of a person. Without it a run that needs one is `suspended`. */
-  readonly onApproval?: (request: PersonRequest, options: { readonly signal: AbortSignal }) => unknown;
+  readonly onApproval?: (
+    request: PersonRequest,
+    options: { readonly signal: AbortSignal },
+  ) => ApprovalReply | Promise<ApprovalReply>;
 }
+
+/** Nothing where it has no answer: then an approval is denied, and any other question waits. */
+type ApprovalReply = RunAnswer | undefined | void;
 
 export interface ErrorFacts {
   readonly runId: string;
@@ -106,9 +114,7 @@ function checkCallbacks(callbacks: unknown): void {
   for (const [name, value] of Object.entries(callbacks)) {
     if (value === undefined) continue;
     if (!(names as readonly string[]).includes(name)) {
-      const [nearest] = nearestNames(name, names);
-      const advice = nearest === undefined ? `known are ${names.join(', ')}` : `did you mean "${nearest}"?`;
-      throw configError(`There is no callback "${name}": ${advice}`);
+      throw configError(`There is no callback "${name}": ${adviseName(name, names)}`);
     }
     if (typeof value !== 'function')
       throw configError(`The callback "${name}" must be a function, got ${typeof value}`);
@@ -117,7 +123,9 @@ function checkCallbacks(callbacks: unknown): void {
 
 function debugFacts(event: RunEvent, runId: string): DebugFacts {
   const hasFailure = event.type === 'failure' || event.type === 'recovery' || event.type === 'hook-failed';
-  return hasFailure ? { runId, detail: renderFailure(event.failure, 'developer') } : { runId };
+  if (!hasFailure) return { runId };
+  const { failure } = event;
+  return { runId, detail: `${renderFailure(failure, 'developer')}\n  docs: ${docsOf(failure.code)}` };
 }
 
 function retryFacts(

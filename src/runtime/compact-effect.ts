@@ -4,17 +4,31 @@ import type { History } from '../agent/history.ts';
 import { maxShortenings } from '../agent/overflow.ts';
 import { isReadTool } from '../agent/read-tools.ts';
 import type { RunState } from '../agent/state.ts';
+import { unreachable } from '../base/assert.ts';
 import { defined } from '../base/defined.ts';
 import type { SummaryReading, SummaryRequest } from '../context/ask-for-summary.ts';
 import { readSummary } from '../context/ask-for-summary.ts';
 import { estimateConversation, estimateTokens } from '../context/estimate-tokens.ts';
-import { planCompaction, planSummary } from '../context/plan-compaction.ts';
-import type { CompactionInput, CompactionReason, Overflow } from '../context/plan-compaction.ts';
+import type { EstimatedConversation } from '../context/estimate-tokens.ts';
+import { readChoice } from '../context/own-strategy.ts';
+import type { ChoiceReading, OwnStrategy } from '../context/own-strategy.ts';
+import { planCompaction, planQuestion } from '../context/plan-compaction.ts';
+import type {
+  CompactionInput,
+  CompactionReason,
+  Overflow,
+  PlanQuestion,
+} from '../context/plan-compaction.ts';
+import { classifyFailure } from '../errors/classify-failure.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import type { Message } from '../model/message.ts';
+import { showName } from '../model/show-value.ts';
+import { ownerNamed } from '../model/stray-errors.ts';
 import type { Ledger } from '../resilience/ledger.ts';
 import type { AgentParts } from './agent-parts.ts';
+import { callHook } from './hook-call.ts';
+import { publish } from './live-run.ts';
 import type { LiveRun } from './live-run.ts';
 import { sideCall } from './side-call.ts';
 
@@ -37,21 +51,27 @@ function tokensOf({ settled, recent }: History): number {
   return tokens + sum(recent);
 }
 
-function sum(messages: readonly Message[]): number {
+function sum(messages: readonly Message[], count = estimateTokens): number {
   let tokens = 0;
-  for (const message of messages) tokens += estimateTokens(message);
+  for (const message of messages) tokens += count(message);
   return tokens;
 }
 
 /** What instructions, tools and the schema of the answer take: no compaction saves them. */
-export function fixedTokensOf({
+export function fixedTokensOf(parts: FixedPart): number {
+  return estimateConversation({ ...fixedPartOf(parts), messages: [] }).fixedTokens;
+}
+
+type FixedPart = Pick<AgentParts, 'instructions' | 'registry' | 'output'>;
+
+/** What stands beside the messages in every request. */
+export function fixedPartOf({
   instructions,
   registry,
   output,
-}: Pick<AgentParts, 'instructions' | 'registry' | 'output'>): number {
+}: FixedPart): Omit<EstimatedConversation, 'messages'> {
   const answer = output === undefined ? {} : { output: { name: 'answer', schema: output.json } };
-  const tools = registry.definitions;
-  return estimateConversation({ instructions, tools, messages: [], ...answer }).fixedTokens;
+  return { instructions, tools: registry.definitions, ...answer };
 }
 
 interface Wish {
@@ -68,21 +88,109 @@ export async function makeCompaction(
   live: LiveRun,
   { refusal, signal, withoutModel = false }: Wish,
 ): Promise<CompactionMade> {
-  const { rules, fixedTokens } = parts.context;
+  const { rules, meter } = parts.context;
   const state = live.state as RunState; // Only a run that has begun asks a model.
+  const messages = messagesOf(state.history);
+  await meter?.measure(live, messages, { signal });
+  const { fixedTokens } = meter ?? parts.context;
   const input: CompactionInput = {
-    messages: messagesOf(state.history),
+    messages,
     fixedTokens: fixedTokens(),
+    ...(meter === undefined ? {} : { tokensOf: meter.tokensOf }),
     reason: reasonOf(parts, state, refusal),
     rules,
     isRead: (name) => isReadTool(state, name),
   };
   const refused = refusal === undefined ? {} : { refused: sizeOf(input, state) };
-  const request = withoutModel ? undefined : planSummary(input);
-  if (request === undefined) return { ...defined({ compaction: planCompaction(input) }), ...refused };
-  const { reading, ledger, failure } = await askSummary(parts, live, { request, signal });
-  const compaction = planCompaction({ ...input, summary: reading });
-  return { ...defined({ compaction, failure }), charge: ledger, ...refused };
+  const { whole, charge, failures } = await askAll(parts, live, { input, signal, withoutModel });
+  const compaction = planCompaction(whole);
+  return { ...defined({ compaction, failure: failures[0], charge }), ...refused };
+}
+
+interface Asking {
+  readonly input: CompactionInput;
+  readonly signal: AbortSignal;
+  readonly withoutModel: boolean;
+}
+
+/** What all questions of a plan came to. */
+interface AskedPlan {
+  readonly whole: CompactionInput;
+  readonly charge?: Ledger;
+  readonly failures: readonly Failure[];
+}
+
+/** Asks what the plan must know, one after the other: a strategy is asked only where those before it did not save enough. */
+async function askAll(
+  parts: AgentParts,
+  live: LiveRun,
+  { input, signal, withoutModel }: Asking,
+): Promise<AskedPlan> {
+  const choices = new Map<number, ChoiceReading>();
+  const failures: Failure[] = [];
+  let whole: CompactionInput = { ...input, choices };
+  let charge: Ledger | undefined;
+  // Bounded: each answer settles one of the strategies, which are named once each.
+  for (let question = planQuestion(whole); question !== undefined; question = planQuestion(whole)) {
+    if (question.type === 'own') {
+      const reading = await askStrategy(parts, live, { question, signal });
+      choices.set(question.place, reading);
+      if (reading.type === 'failed') failures.push(strategyFailed(question.strategy, reading.why));
+    } else if (withoutModel) whole = { ...whole, summary: { type: 'failed', why: 'No model may be asked.' } };
+    else {
+      const { reading, ledger, failure } = await askSummary(parts, live, {
+        request: question.request,
+        signal,
+      });
+      whole = { ...whole, summary: reading };
+      charge = ledger;
+      if (failure !== undefined) failures.push(failure);
+    }
+  }
+  return { whole, failures, ...defined({ charge }) };
+}
+
+/** How long a function of the caller may take to choose. */
+const maxStrategyMs = 10_000;
+
+/** It gets a copy: whatever it does to that is not what the model sees. */
+async function askStrategy(
+  { clock, strayErrors }: AgentParts,
+  live: LiveRun,
+  {
+    question: { strategy, view },
+    signal,
+  }: { readonly question: Extract<PlanQuestion, { type: 'own' }>; readonly signal: AbortSignal },
+): Promise<ChoiceReading> {
+  const report = (failure: Failure): void =>
+    publish(live, { type: 'hook-failed', hook: 'context.strategy', point: 'before-model', failure });
+  const owner = ownerNamed(`The context strategy ${nameOf(strategy)}`, { strayErrors, report });
+  const copy = structuredClone(view);
+  const timeoutMs = maxStrategyMs;
+  const end = await callHook((context) => strategy(copy, context), { clock, timeoutMs, signal, owner });
+  switch (end.type) {
+    case 'answered':
+      return readChoice(end.answer, view);
+    case 'threw':
+      return { type: 'failed', why: `it threw: ${classifyFailure(end.thrown, 'context').message}` };
+    case 'timed-out':
+      return { type: 'failed', why: `it gave no answer within ${maxStrategyMs / 1000} s` };
+    case 'aborted':
+      return { type: 'failed', why: 'the run was cancelled' };
+    default:
+      return unreachable(end);
+  }
+}
+
+function nameOf({ name }: OwnStrategy): string {
+  return name === '' ? 'without a name' : showName(name);
+}
+
+function strategyFailed(strategy: OwnStrategy, why: string): Failure {
+  return createFailure('COMPACTION_FAILED', {
+    origin: 'context',
+    message: `The context strategy ${nameOf(strategy)} could not be used, so the next one was: ${why}`,
+  });
 }
 
 function reasonOf(
@@ -103,8 +211,12 @@ function reasonOf(
   return { ...overflow, stated: { requestedTokens, maxTokens } };
 }
 
-function sizeOf({ fixedTokens }: CompactionInput, { history }: RunState): RefusedSize {
-  return { tokens: fixedTokens + tokensOf(history), fixedTokens };
+function sizeOf(
+  { fixedTokens, messages, tokensOf: count }: CompactionInput,
+  { history }: RunState,
+): RefusedSize {
+  const counted = count === undefined ? tokensOf(history) : sum(messages, count);
+  return { tokens: fixedTokens + counted, fixedTokens };
 }
 
 interface Summarised {

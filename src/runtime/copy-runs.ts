@@ -8,6 +8,8 @@ import { sameStore } from './copy-failures.ts';
 import { copyFamily } from './copy-family.ts';
 import type { Copying } from './copy-family.ts';
 import { copySessions, removeSessions } from './copy-sessions.ts';
+import { aFlag, aFunction, aSignal, checkOptions } from '../model/check-options.ts';
+import type { OptionRule } from '../model/check-options.ts';
 
 export interface CopyOptions {
   /** Only these runs, each with those below it; all unless told. */
@@ -94,23 +96,19 @@ function checkGiven(from: unknown, to: unknown, options: CopyOptions): void {
       throw configError(`copyRuns() takes two stores; its ${name} argument is ${showValue(store)}`);
   }
   if (from === to) throw sameStore();
-  if (!isRecord(options)) throw configError(`The options of copyRuns() must be an object`);
-  const unknown = Object.keys(options).find((name) => !optionNames.includes(name));
-  if (unknown !== undefined)
-    throw configError(`copyRuns() has no option "${unknown}": there are ${optionNames.join(', ')}`);
-  const { runIds, remove, trusted, onProgress } = options;
-  const isList =
-    runIds === undefined || (Array.isArray(runIds) && runIds.every((id) => typeof id === 'string'));
-  if (!isList) throw configError(`"runIds" of copyRuns() must be a list of ids, got ${showValue(runIds)}`);
-  if (remove !== undefined && typeof remove !== 'boolean')
-    throw configError(`"remove" of copyRuns() must be true or false, got ${showValue(remove)}`);
-  if (trusted !== undefined && typeof trusted !== 'boolean')
-    throw configError(`"trusted" of copyRuns() must be true or false, got ${showValue(trusted)}`);
-  if (onProgress !== undefined && typeof onProgress !== 'function')
-    throw configError(`"onProgress" of copyRuns() must be a function, got ${showValue(onProgress)}`);
+  checkOptions({ of: 'copyRuns()', rules: optionRules }, options);
 }
 
-const optionNames = ['runIds', 'remove', 'trusted', 'onProgress', 'signal'];
+const optionRules: Readonly<Record<keyof CopyOptions, OptionRule>> = {
+  runIds: {
+    isLegal: (value) => Array.isArray(value) && value.every((id) => typeof id === 'string'),
+    expected: 'a list of ids',
+  },
+  remove: aFlag,
+  trusted: aFlag,
+  onProgress: aFunction,
+  signal: aSignal,
+};
 
 /** Page by page. Those below come with the ones above. */
 async function* rowsOf(from: Store, { runIds, signal }: CopyOptions): AsyncGenerator<RunRow> {

@@ -67,8 +67,9 @@ export function createAgent<S extends Schema = never>(options: AgentOptions<S>):
 /** The same for flows, plans and teams, which give it more than a caller can. */
 export function makeAgent(options: AgentOptions<Schema>, extras: AgentExtras = {}): Agent<unknown> {
   return agentOf((more) => {
-    const resolve = (seams: AgentSeams): AgentParts =>
-      resolveAgent(options, seams, mergeExtras(extras, more));
+    const whole = mergeExtras(extras, more);
+    const resolve = (seams: AgentSeams, ofRun?: AgentExtras): AgentParts =>
+      resolveAgent(options, seams, ofRun === undefined ? whole : mergeExtras(whole, ofRun));
     return options.engine === undefined
       ? createAgentRuns(resolve)
       : createHostedRuns(resolve, options.engine);

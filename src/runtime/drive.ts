@@ -86,7 +86,7 @@ const maxVolatileSteps = 4000;
  */
 export async function drive(driving: Driving, durable: Durable, input: DriveInput): Promise<Json> {
   const { live } = driving;
-  const performing: Performing = { parts: driving.parts, live, durable };
+  let performing: Performing = { parts: live.parts ?? driving.parts, live, durable };
   const longest = durable.isVolatile === true ? maxVolatileSteps : maxSteps;
   live.provenance ??= durable.provenance ?? ('state' in input ? input.state.provenance : undefined);
   // An imported run adds nothing to a conversation of this store, whatever it says that it belongs to.
@@ -109,6 +109,8 @@ export async function drive(driving: Driving, durable: Durable, input: DriveInpu
     } catch (error) {
       event = eventOf(error);
     }
+    // Who resumes it here may have handed in its tools again.
+    if (event.type === 'resumed') performing = { parts: live.parts ?? driving.parts, live, durable };
     if (breaksOff.has(event.type)) await leaveNodes(driving.parts, moved.state);
     moved = follow(moved.state, event);
     if (durable.behind !== undefined && asksOutside(moved.actions)) await durable.behind();

@@ -64,8 +64,8 @@ function decidesInput({ hooks, nodes }: AgentParts): boolean {
 }
 
 /** The first that nothing speaks against; where an explanation is wanted always, one that may be asked at all. */
-function chooseModel({ explainWith, gates }: AgentParts, state: RunState): Model | undefined {
-  const open = explainWith.filter(({ quotaKey, name }) => gates.gateOf(quotaKey).breaker(name) === 'closed');
+function chooseModel({ sideModels, gates }: AgentParts, state: RunState): Model | undefined {
+  const open = sideModels.filter(({ quotaKey, name }) => gates.gateOf(quotaKey).breaker(name) === 'closed');
   const best = open.find((model) => canExplain(state, model));
   if (best !== undefined || state.config.explain !== 'always') return best;
   return open.find((model) => !isResting(state, model));

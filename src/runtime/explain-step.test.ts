@@ -66,6 +66,8 @@ describe('explainEnd()', () => {
 describe('createAgent()', () => {
   it('refuses a wish that there is not', () => {
     const options = { model: scriptedModel([]), explain: 'sometimes' as 'auto' };
-    expect(() => createAgent(options)).toThrow('"explain" of the agent must be "auto", "always" or "never"');
+    expect(() => createAgent(options)).toThrow(
+      '"explain" of createAgent() must be "auto", "always" or "never"',
+    );
   });
 });

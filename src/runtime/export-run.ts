@@ -13,6 +13,7 @@ import { at, readRunBlobs } from './run-blobs.ts';
 import type { RunBlob } from './run-blobs.ts';
 import { bundleFormat, bundleVersion, chainEvents, maxBundleCharacters, writeBundle } from './run-bundle.ts';
 import type { BundledBlob, BundledRun, RunPart } from './run-bundle.ts';
+import { aFlag, aSignal, checkOptions } from '../model/check-options.ts';
 
 export interface ExportOptions {
   /** Whether the runs below it go along: of a flow, a team or a plan. They do unless told. */
@@ -26,11 +27,9 @@ export interface ExportOptions {
  *
  * @example await writeFile('run.json', await exportRun(store, 'order-17'));
  */
-export async function exportRun(
-  store: Store,
-  runId: string,
-  { signal, children = true }: ExportOptions = {},
-): Promise<string> {
+export async function exportRun(store: Store, runId: string, options: ExportOptions = {}): Promise<string> {
+  checkOptions({ of: 'exportRun()', rules: { children: aFlag, signal: aSignal } }, options);
+  const { signal, children = true } = options;
   signal?.throwIfAborted();
   const row = await store.runs.find(runId);
   if (row === undefined) throw noSuchRun(store, runId);

@@ -10,6 +10,7 @@ import { recordPieces, renameId, renamePiece, renameRun } from './rename-run.ts'
 import { at, readRunBlobs } from './run-blobs.ts';
 import { rowOfStart } from './stored-rows.ts';
 import { arrivalTypes, provenanceIn, toEvent } from './stored-run.ts';
+import { checkOptions } from '../model/check-options.ts';
 
 export interface ForkPlace {
   readonly runId: string;
@@ -27,7 +28,9 @@ export interface ForkPlace {
  *
  * @example await agent.resume(await forkRun(store, { runId: 'order-17', seq: 12 }));
  */
-export async function forkRun(store: Store, { runId, seq, as }: ForkPlace): Promise<string> {
+export async function forkRun(store: Store, place: ForkPlace): Promise<string> {
+  checkOptions({ of: 'forkRun()', rules: ['runId', 'seq', 'as'] }, place);
+  const { runId, seq, as } = place;
   const name = as ?? `${runId}-fork-${seq}`;
   if (typeof name !== 'string' || name === '') throw configError(`"as" names the fork, got ${showValue(as)}`);
   const row = await store.runs.find(runId);

@@ -8,6 +8,7 @@ import type { Failure } from '../errors/failure.ts';
 import { emptyPartial } from '../model/model.ts';
 import type { AttemptOptions, Model, ModelResponse } from '../model/model.ts';
 import type { ModelRequest } from '../model/request.ts';
+import { runOwned, warningOwner } from '../model/stray-errors.ts';
 import type { StreamPart } from '../model/stream-part.ts';
 import type { Timeouts } from '../model/timeouts.ts';
 import { isTrustedCall } from '../model/trusted-calls.ts';
@@ -62,7 +63,8 @@ export function guardAttempt(
       onPart: onPart && ((part: StreamPart) => (isOver ? undefined : onPart(part))),
     };
     try {
-      model.call(request, guarded).then(
+      const owner = warningOwner(`The model "${model.provider}/${model.name}"`);
+      runOwned(owner, () => model.call(request, guarded)).then(
         (response: unknown) => (isResponse(response) ? end(response) : fail(oddFailure(model))),
         (error: unknown) => fail(classifyFailure(error, 'model')),
       );

@@ -1,8 +1,8 @@
 import { onAbort } from '../base/abort.ts';
 import type { Cancel, Clock } from '../base/clock.ts';
 import { isPromiseLike } from '../base/promise-like.ts';
-import { runOwned } from './stray-errors.ts';
-import type { CodeOwner } from './stray-errors.ts';
+import { runOwned, warningOwner } from '../model/stray-errors.ts';
+import type { CodeOwner } from '../model/stray-errors.ts';
 
 /** Somebody who is told things, may take his time over each, and may throw. */
 export interface Hearing<Event> {
@@ -33,11 +33,12 @@ export function createHearing<Event>(listener: (event: Event) => void | Promise<
     thrown ??= { error };
   };
 
-  // What it leaves to the process is thrown with the rest, where the call has not ended yet.
+  // What it leaves to the process is thrown with the rest, and a warning says so where the call has ended already.
+  const { onStray } = warningOwner('A listener of a model call');
   const owner: CodeOwner = {
     onStray: (error) => {
       note(error);
-      return 'taken';
+      return onStray(error);
     },
   };
 

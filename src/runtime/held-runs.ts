@@ -8,7 +8,6 @@ import { classifyFailure } from '../errors/classify-failure.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
-import type { AgentParts } from './agent-parts.ts';
 import { childPlace } from './child-place.ts';
 import { viewOf } from './conduct-effect.ts';
 import { untilLeft } from './leave-run.ts';
@@ -16,13 +15,13 @@ import { createDeferred, joinWatchers } from './live-run.ts';
 import type { LiveRun, Watcher } from './live-run.ts';
 import type { MemoryEngine } from './memory-engine.ts';
 import type { RunOptions } from './run-input.ts';
+import type { ExtendableAgent } from './run-parts.ts';
 import type { RunKeeper } from './run-keeper.ts';
 import { createLateListener } from './run-watchers.ts';
 import { createSoFar } from './so-far.ts';
 
 /** The runs of one agent in this process. */
-export interface HeldRuns {
-  readonly parts: AgentParts;
+export interface HeldRuns extends ExtendableAgent {
   readonly engine: MemoryEngine;
   /** Where they outlive the process. */
   readonly keeper: RunKeeper | undefined;

@@ -2,8 +2,8 @@ import { onAbort } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { isPromiseLike } from '../base/promise-like.ts';
 import type { HookContext } from '../agent/hook.ts';
-import { runOwned } from './stray-errors.ts';
-import type { CodeOwner } from './stray-errors.ts';
+import { runOwned } from '../model/stray-errors.ts';
+import type { CodeOwner } from '../model/stray-errors.ts';
 
 /** How one call of a hook's function ended. */
 export type HookCallEnd =

@@ -3,8 +3,8 @@ import type { Failure } from '../errors/failure.ts';
 import { hookFailed } from '../agent/hook-failure.ts';
 import type { HookFault, HookPlace } from '../agent/hook-failure.ts';
 import type { EventSource, Hook } from '../agent/hook.ts';
-import { ownerNamed } from './stray-errors.ts';
-import type { CodeOwner, StrayErrors } from './stray-errors.ts';
+import { ownerNamed } from '../model/stray-errors.ts';
+import type { CodeOwner, StrayErrors } from '../model/stray-errors.ts';
 
 /** An observer that failed: noted, and nothing else. */
 export interface FailedHook {

@@ -5,6 +5,7 @@ import { messagesOf } from '../agent/history.ts';
 import { decidePermission } from '../agent/permission.ts';
 import type { PersonRequest } from '../agent/run-outcome.ts';
 import type { CallState, RunState } from '../agent/state.ts';
+import { isEnded } from '../agent/tool-call.ts';
 import type { ToolEnd } from '../agent/tool-call.ts';
 import { fingerprint } from '../base/hash.ts';
 import { createFailure } from '../errors/failure.ts';
@@ -190,8 +191,7 @@ export async function afterTools(
     ends.map(({ index, end }) => {
       const call = callAt(performing, index);
       // What waits has no end yet.
-      if (call === undefined || end.type === 'waiting' || end.type === 'ask-first')
-        return Promise.resolve(undefined);
+      if (call === undefined || !isEnded(end)) return Promise.resolve(undefined);
       const moment = { ...factsOf(performing, turn), call, end };
       return askHooks(performing, { point: 'after-tool', index }, moment);
     }),

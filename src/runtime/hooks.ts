@@ -18,12 +18,12 @@ import type {
   StandIns,
 } from '../agent/hook.ts';
 import type { RunEvent } from '../agent/run-event.ts';
+import type { StrayErrors } from '../model/stray-errors.ts';
 import { callHook } from './hook-call.ts';
 import type { HookCallEnd } from './hook-call.ts';
 import { createHookNotes, leftBehindHook, ownerOfHook, unheard } from './hook-notes.ts';
 import type { FailedHook, HookNotes } from './hook-notes.ts';
 import { createObservers } from './observers.ts';
-import type { StrayErrors } from './stray-errors.ts';
 import type { Observers } from './observers.ts';
 
 /** Runs the hooks of one agent, for all of its runs. */

@@ -9,7 +9,7 @@ import type { Message } from '../model/message.ts';
 import { createAgentEffects } from './agent-effects.ts';
 import type { AgentSeams } from './agent-options.ts';
 import type { AgentParts } from './agent-parts.ts';
-import type { AgentRuns } from './agent-runs.ts';
+import type { AgentRuns, ResolveParts } from './agent-runs.ts';
 import { tellBackground } from './background.ts';
 import type { CreateEngine, Effect, Engine } from './durable.ts';
 import { sendAnswer } from './hosted-answer.ts';
@@ -28,14 +28,16 @@ import { leftError } from './leave-run.ts';
 import { publish } from './live-run.ts';
 import type { LiveRun } from './live-run.ts';
 import type { MovedRun } from './moved-run.ts';
-import { checkRunOptions, readAnswer, readInput, readMessage } from './run-input.ts';
-import type { ResumeOptions, RunInput, TakeOverOptions } from './run-input.ts';
+import { checkRunOptions, readInput, readMessage } from './run-input.ts';
+import type { ResumeOptions, RunInput, RunOptions, TakeOverOptions } from './run-input.ts';
+import { partsOfRun } from './run-parts.ts';
+import type { ExtendableAgent } from './run-parts.ts';
+import { answerIn } from './take-answer.ts';
 import { createEventQueue, streamOf } from './run-stream.ts';
 import { checkRecord, refused } from './take-over.ts';
 
 /** The runs of an agent that an engine outside carries: here, or in another process that has made the same agent. */
-export interface HostedRuns {
-  readonly parts: AgentParts;
+export interface HostedRuns extends ExtendableAgent {
   readonly engine: () => Promise<Engine>;
   /** Somebody has asked for it. */
   isOpen: boolean;
@@ -48,20 +50,19 @@ export interface HostedRuns {
 }
 
 /** Holds the runs of an agent with an engine. The engine is made when it is first needed, or by `serve`. */
-export function createHostedRuns(
-  resolve: (seams: AgentSeams) => AgentParts,
-  createEngine: CreateEngine,
-): AgentRuns {
+export function createHostedRuns(resolve: ResolveParts, createEngine: CreateEngine): AgentRuns {
   const runs = new Map<string, LiveRun>();
-  const parts = resolve({
+  const seams: AgentSeams = {
     onHookFailed: ({ hook, point, failure, runId }) => {
       const live = runs.get(runId);
       if (live !== undefined) publish(live, { type: 'hook-failed', hook, point, failure });
     },
     canRead: () => false,
-  });
+  };
+  const parts = resolve(seams);
   const held: HostedRuns = {
     parts,
+    resolveWith: (extras) => resolve(seams, extras),
     runs,
     carried: new Set(),
     callers: new Map(),
@@ -137,7 +138,7 @@ function facesOf(held: HostedRuns): AgentRuns {
 }
 
 function begin(held: HostedRuns, input: RunInput, { options, watcher }: CallerOptions): Begun {
-  checkRunOptions(options, 'run');
+  checkHosted(options, 'run');
   const { parts } = held;
   if (options.sessionId !== undefined)
     throw misuse(
@@ -147,7 +148,8 @@ function begin(held: HostedRuns, input: RunInput, { options, watcher }: CallerOp
   const caller = callHosted(held, runId, { options, ...(watcher === undefined ? {} : { watcher }) });
   const start = readInput(parts, input);
   const isCancelled = options.signal?.aborted === true ? { isCancelled: true as const } : {};
-  const whole = { ...start, config: parts.config, ...isCancelled };
+  const { config } = partsOfRun(held, options) ?? parts;
+  const whole = { ...start, config, ...isCancelled };
   const starting = held.engine().then(async (engine) => {
     // A name is a run: of one that the engine knows nothing is begun, and it is waited for, or its outcome is given.
     const started = await engine.start(whole as unknown as Json, { runId, version: driverVersion }); // Messages are JSON.
@@ -156,6 +158,15 @@ function begin(held: HostedRuns, input: RunInput, { options, watcher }: CallerOp
   const { messages } = start;
   const outcome = follow(held, caller, { starting, options, afterSeq: -1, messages });
   return { runId, outcome, leave: () => void leave(held, caller, starting) };
+}
+
+/** A process that the engine chooses carries the run, and has only what the agent itself was made with. */
+function checkHosted(options: RunOptions, kind: Parameters<typeof checkRunOptions>[1]): void {
+  checkRunOptions(options, kind);
+  if (options.tools === undefined || options.tools.length === 0) return;
+  throw misuse(
+    'An agent with an engine takes no "tools" for a run, for the engine may run it in another process: give them to createAgent()',
+  );
 }
 
 /** To break off the stream that began a run is to cancel it, unless another caller of this process waits for it meanwhile. */
@@ -203,12 +214,17 @@ async function follow(held: HostedRuns, caller: HostedCaller, following: Followi
 }
 
 async function resume(held: HostedRuns, runId: string, options: ResumeOptions): Promise<RunOutcome> {
-  checkRunOptions(options, 'resume');
+  checkHosted(options, 'resume');
   const { parts } = held;
   const engine = await held.engine();
   const status = await engine.status(runId);
   if (status.type === 'unknown') throw unknown(runId);
-  const payload = { answer: readAnswer(options), wallMs: parts.clock.wallMs(), config: parts.config };
+  const announced =
+    'announced' in status ? (status.announced as unknown as Announced | undefined) : undefined; // What the program says.
+  const asked = announced?.outcome;
+  const request = asked?.type === 'suspended' ? asked.request : undefined;
+  const answer = await answerIn(parts, options, { runId, request });
+  const payload = { answer, wallMs: parts.clock.wallMs(), config: parts.config };
   if (status.type === 'ended') {
     const { outcome, state } = status.result as unknown as HostedResult; // What the program returns.
     const provenance = state?.provenance;
@@ -222,8 +238,6 @@ async function resume(held: HostedRuns, runId: string, options: ResumeOptions): 
     return follow(held, caller, { starting, options, afterSeq: -1 });
   }
   const caller = callHosted(held, runId, { options });
-  const announced =
-    'announced' in status ? (status.announced as unknown as Announced | undefined) : undefined; // As above.
   const isOurs = announced !== undefined; // One that is under way is only joined.
   const starting = sendAnswer(engine, { runId, payload, announced }).then(() => ({ engine, isOurs }));
   return follow(held, caller, { starting, options, afterSeq: seqOf(announced) });
@@ -231,7 +245,7 @@ async function resume(held: HostedRuns, runId: string, options: ResumeOptions): 
 
 /** Goes on with a run of another backend: its record is a part of what it begins with here. */
 async function takeOver(held: HostedRuns, given: RunSnapshot, options: TakeOverOptions): Promise<RunOutcome> {
-  checkRunOptions(options, 'takeOver');
+  checkHosted(options, 'takeOver');
   const record = checkRecord(held.parts, given, options);
   const { runId, version, signals } = record;
   if (isRecord(record.input) && record.input['session'] !== undefined)

@@ -14,6 +14,7 @@ import { recordPieces, renameId, renamePiece, renameRun } from './rename-run.ts'
 import type { Renaming } from './rename-run.ts';
 import type { BundledRun, RunPart } from './run-bundle.ts';
 import { toEvent } from './stored-run.ts';
+import { checkOptions } from '../model/check-options.ts';
 
 export interface ImportOptions {
   /** The name that the run gets here; its own unless told. */
@@ -49,6 +50,7 @@ export async function importRun(
   text: string,
   options: ImportOptions = {},
 ): Promise<ImportedRun> {
+  checkOptions({ of: 'importRun()', rules: ['as', 'from', 'by'] }, options);
   const bundle = readBundle(text);
   const { run, events, children = [] } = bundle;
   const runId = readName(options, run.runId);

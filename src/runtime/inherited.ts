@@ -3,6 +3,7 @@ import { intersectRules } from '../agent/permission.ts';
 import type { PermissionRule, PermissionRules } from '../agent/permission.ts';
 import { holdTools } from '../model/confinement.ts';
 import type { Model } from '../model/model.ts';
+import type { ToolChoice } from '../model/request.ts';
 import type { Schema, Tool } from '../model/tool.ts';
 import type { AgentOptions } from './agent-options.ts';
 import type { AgentParts } from './agent-parts.ts';
@@ -30,12 +31,14 @@ export interface AgentExtras {
   readonly inherited?: Inherited;
   readonly conductor?: Conductor;
   readonly nodes?: ReadonlyMap<string, Node>;
-  /** Who explains a failure, where the agent itself has no model. */
-  readonly explainWith?: readonly Model[];
+  /** Models that explain a failure and help a tool, where the agent itself has no model. */
+  readonly sideModels?: readonly Model[];
   /** Tools besides the agent's own. */
   readonly tools?: readonly Tool[];
   /** By tool: what its definition cannot say. */
-  readonly facts?: Readonly<Record<string, Pick<ToolFacts, 'retry' | 'isLast' | 'isNode'>>>;
+  readonly facts?: Readonly<Record<string, Pick<ToolFacts, 'retry' | 'isLast' | 'isNode' | 'isOfRun'>>>;
+  /** Instead of the agent's own. */
+  readonly toolChoice?: ToolChoice;
 }
 
 /** What an agent passes on to one that works for it. */

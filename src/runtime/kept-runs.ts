@@ -17,7 +17,8 @@ export interface KeeperOptions {
   readonly store: Store;
   readonly agent: string;
   readonly owner: LeaseOwner;
-  readonly facts: () => AgentFacts;
+  /** Of the agent, with what the run has of its own. */
+  readonly facts: (runId: string) => AgentFacts;
   readonly clock: Clock;
   /** What is listed of a run that begins. */
   readonly describeStart: (input: unknown) => Pick<RowChange, 'text'>;

@@ -7,6 +7,7 @@ import type { RunState } from '../agent/state.ts';
 import type { Json } from '../base/json.ts';
 import type { Failure } from '../errors/failure.ts';
 import type { Message } from '../model/message.ts';
+import type { AgentParts } from './agent-parts.ts';
 import type { DriveInput, SessionPart } from './drive.ts';
 import type { Family } from './family.ts';
 import type { ModelTurn, RequestChanges } from './model-turn.ts';
@@ -24,6 +25,8 @@ export interface LiveRun {
   locks: ResourceLocks | undefined;
   readonly watchers: Set<Watcher>;
   state: RunState | undefined;
+  /** The agent's with tools and a choice of this run, where it has them: see `run-parts.ts`. */
+  parts: AgentParts | undefined;
   /** The call of a model that is under way, kept between its attempts so that a broken answer can be continued. */
   turn: ModelTurn | undefined;
   /** The ids of its calls so far, as far as this process has seen them, and the part of the conversation that was looked through last. */
@@ -99,6 +102,7 @@ export function createLiveRun(runId: string, maxConcurrentTools: number): LiveRu
     spilled: new Set(),
     moments: new Map(),
     state: undefined,
+    parts: undefined,
     turn: undefined,
     callIds: { taken: new Set(), settled: [] },
     inputs: undefined,

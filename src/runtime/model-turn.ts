@@ -4,7 +4,7 @@ import { startHistory } from '../agent/history.ts';
 import type { Calling, RunState } from '../agent/state.ts';
 import type { Message } from '../model/message.ts';
 import type { Model, PartialResult } from '../model/model.ts';
-import type { ModelRequest } from '../model/request.ts';
+import type { ModelRequest, ToolChoice, ToolDefinition } from '../model/request.ts';
 import { isTrustedCall } from '../model/trusted-calls.ts';
 import type { AgentParts } from './agent-parts.ts';
 import type { CallTarget } from './call-target.ts';
@@ -115,10 +115,17 @@ function requestOf(parts: AgentParts, writing: Writing): ModelRequest {
     // Providers want the tools of a conversation declared, also where none may be called any more.
     const isFree = calling.salvage === undefined && left.length > 0;
     request.tools = left.length > 0 ? left : registry.definitions;
-    if (!isFree) request.toolChoice = 'none';
+    const choice = isFree ? choiceAmong(left, state) : 'none';
+    if (choice !== undefined) request.toolChoice = choice;
   }
   if (isNative) request.output = { name: 'answer', schema: output.json };
   return request;
+}
+
+/** What the run was begun with, as long as it counts. A tool that was withdrawn meanwhile cannot be forced. */
+function choiceAmong(left: readonly ToolDefinition[], { toolChoice }: RunState): ToolChoice | undefined {
+  if (typeof toolChoice !== 'object') return toolChoice;
+  return left.some(({ name }) => name === toolChoice.name) ? toolChoice : undefined;
 }
 
 function joinParagraphs(first: string, second: string): string {

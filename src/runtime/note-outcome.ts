@@ -1,11 +1,13 @@
 import { noRejections } from '../agent/approval.ts';
 import type { Rejections } from '../agent/approval.ts';
 import type { RunOutcome } from '../agent/run-outcome.ts';
+import { defined } from '../base/defined.ts';
 import type { Json } from '../base/json.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
 import { endRun } from './held-runs.ts';
 import type { HeldRuns } from './held-runs.ts';
 import type { LiveRun } from './live-run.ts';
+import { runToolsIn } from './run-parts.ts';
 import { addToSession } from './run-session.ts';
 import { rowOfOutcome } from './stored-rows.ts';
 import type { RecordedEvent } from './stored-run.ts';
@@ -49,7 +51,7 @@ async function suspend(
     body: {
       reason,
       ...(request === undefined ? {} : { request: request as unknown as Json }), // Requests are JSON.
-      ...(live.provenance === undefined ? {} : { provenance: live.provenance }),
+      ...defined({ provenance: live.provenance, tools: runToolsIn(live.state?.config) }),
     },
   };
   try {

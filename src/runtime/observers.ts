@@ -1,9 +1,9 @@
 import { onAbort } from '../base/abort.ts';
 import type { Cancel, Clock } from '../base/clock.ts';
 import type { HookContext, ObserverHook } from '../agent/hook.ts';
+import type { CodeOwner } from '../model/stray-errors.ts';
 import { callHook } from './hook-call.ts';
 import type { HookCallEnd } from './hook-call.ts';
-import type { CodeOwner } from './stray-errors.ts';
 
 /** Something an observer is told. */
 export interface Telling {

@@ -9,6 +9,7 @@ import type {
   SettledCall,
   VerifiedCall,
 } from '../agent/event.ts';
+import { isEnded } from '../agent/tool-call.ts';
 import type { Provenance } from '../agent/provenance.ts';
 import type { RunState } from '../agent/state.ts';
 import { defined } from '../base/defined.ts';
@@ -24,6 +25,7 @@ import type { LiveRun } from './live-run.ts';
 import type { ModelEffectInput, ModelEffectValue } from './model-effect.ts';
 import type { Intent } from './intent.ts';
 import { mayBegin, noteTook } from './quick-tools.ts';
+import { needsSelection } from './select-effect.ts';
 import type { ToolEffectInput, ToolEffectValue } from './tool-effects.ts';
 
 /** What an action needs to be performed. */
@@ -70,12 +72,12 @@ interface EffectValues {
   readonly intend: Intent;
   readonly tool: ToolEffectValue;
   readonly verify: Pick<VerifiedCall, 'found'> & { readonly tookMs: number };
+  readonly select: { readonly target: number; readonly tookMs: number };
   readonly compact: { readonly made: CompactionMade; readonly tookMs: number };
-  readonly ask: {
-    readonly answer: PersonAnswer;
-    readonly wallMs: number;
-    readonly provenance?: Provenance;
-  };
+  readonly ask:
+    | { readonly answer: PersonAnswer; readonly wallMs: number; readonly provenance?: Provenance }
+    /** The function of the caller gave what cannot be an answer. */
+    | { readonly isRefused: true };
 }
 
 type Read<Value> = { readonly value: Value } | { readonly broken: MachineEvent };
@@ -100,6 +102,7 @@ async function performCall(
     live.changes = undefined;
   }
   if (isFirst && needsRoom(performing)) return performCompaction(performing, turn);
+  if (isFirst && needsSelection(performing)) return performSelection(performing, turn);
   const before =
     isFirst && asksHooks(performing, 'before-model') ? await beforeModel(performing, turn) : undefined;
   if (before?.event !== undefined) return before.event;
@@ -117,6 +120,11 @@ async function performCall(
   return afterModel(performing, event);
 }
 
+async function performSelection({ durable }: Performing, turn: number): Promise<MachineEvent> {
+  const given = read('select', await durable.call('select', { turn }, deaf));
+  return 'broken' in given ? given.broken : { type: 'model-selected', ...given.value };
+}
+
 /** A function decides in the place of a model; what it decided is on record. */
 async function performDecision({ durable }: Performing, turn: number): Promise<MachineEvent> {
   const given = read('conduct', await durable.call('conduct', { turn }, deaf));
@@ -129,7 +137,8 @@ function needsRoom({ parts, live, durable }: Performing): boolean {
   if (recorded !== undefined) return recorded.effect === 'compact';
   if (parts.context.budget === undefined) return false;
   const state = live.state as RunState; // Only a run that has begun calls a model.
-  return state.phase.type === 'calling-model' && !state.phase.isCompacted && isOverBudget(parts, state);
+  if (state.phase.type !== 'calling-model' || state.phase.isCompacted) return false;
+  return parts.context.isCounted === true || isOverBudget(parts, state);
 }
 
 async function performCompaction({ durable }: Performing, turn: number): Promise<MachineEvent> {
@@ -204,7 +213,8 @@ function onceCalls({ live, durable }: Performing, calls: Calls): Calls {
   const states = phase.type === 'running-tools' ? phase.calls : [];
   return calls.filter(({ index }) => {
     const call = states[index]?.call;
-    return call?.type === 'ready' && call.effect === 'once';
+    // A person's words are the result: nothing happens that could happen twice.
+    return call?.type === 'ready' && call.effect === 'once' && call.replies?.at(-1)?.isResult !== true;
   });
 }
 
@@ -258,9 +268,7 @@ async function afterChecks(
   const told = new Map((await afterTools(performing, ends)).map(({ index, end }) => [index, end]));
   return found.map((check): VerifiedCall => {
     const end = told.get(check.index);
-    return end === undefined || end.type === 'waiting' || end.type === 'ask-first'
-      ? check
-      : { ...check, found: { type: 'happened', end } };
+    return end === undefined || !isEnded(end) ? check : { ...check, found: { type: 'happened', end } };
   });
 }
 
@@ -277,7 +285,8 @@ async function performQuestion(
   const isAsked = recorded === undefined ? parts.approve !== undefined : recorded.effect === 'ask';
   if (!isAsked) return { type: 'person-absent' };
   const given = read('ask', await durable.call('ask', asJson({ request }), deaf));
-  return 'broken' in given ? given.broken : { type: 'person-answered', ...given.value };
+  if ('broken' in given) return given.broken;
+  return 'isRefused' in given.value ? { type: 'person-absent' } : { type: 'person-answered', ...given.value };
 }
 
 /** Inputs of effects are JSON by their types, which the compiler cannot see through optional fields. */

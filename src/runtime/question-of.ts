@@ -1,3 +1,4 @@
+import { isRecord } from '../base/json.ts';
 import { isAboutOther, readFields } from '../agent/person-answer.ts';
 import type { PersonRequest } from '../agent/run-outcome.ts';
 import type { RunRow, Store } from '../model/store.ts';
@@ -12,6 +13,8 @@ export type Question = Pick<ResumePayload, 'about' | 'provenance'>;
 /** The question on record, as far as it can be read. */
 export interface AskedQuestion extends Question {
   readonly request?: unknown;
+  /** The names of tools that the run has of its own. */
+  readonly tools?: readonly string[];
 }
 
 /** What a suspended run asks, by its record: it is the last that was written, or nearly. */
@@ -21,14 +24,27 @@ export async function questionOf({ runs }: Store, { runId, headSeq }: RunRow): P
   const request = at(asked?.body, ['request']);
   const id = at(request, ['id']);
   const provenance = provenanceIn(events);
+  const tools = at(asked?.body, ['tools']);
   return {
     ...(request === undefined ? {} : { request }),
     ...(typeof id === 'string' ? { about: placeOf({ id }, runId) } : {}),
     ...(provenance === undefined ? {} : { provenance }),
+    ...(Array.isArray(tools) ? { tools: tools.map(String) } : {}),
   };
 }
 
 const eventsLookedAt = 20;
+
+/** A question on record, where it has the form of one. */
+export function readRequest(request: unknown): PersonRequest | undefined {
+  if (!isRecord(request) || typeof request['id'] !== 'string') return undefined;
+  const { type, tool, hash } = request;
+  const isAboutCall =
+    (type === 'approval' || type === 'in-doubt') && typeof tool === 'string' && typeof hash === 'string';
+  return isAboutCall || type === 'question' || type === 'mend'
+    ? (request as unknown as PersonRequest) // As far as an answer is held against it.
+    : undefined;
+}
 
 /**
  * Whether an answer to the question on record counts for the one that an imported run asks now: where the answer itself names the call, or

@@ -21,6 +21,7 @@ import { describeEvent } from './replay-words.ts';
 import { at } from './run-blobs.ts';
 import { generationsOf } from './run-generations.ts';
 import { foldRun } from './stored-run.ts';
+import { checkOptions } from '../model/check-options.ts';
 
 /** Where a run is on record. */
 export type ReplaySource = { readonly store: Store; readonly runId: string } | { readonly bundle: string };
@@ -61,6 +62,7 @@ export async function* replayRun(
   source: ReplaySource,
   options: ReplayOptions = {},
 ): AsyncGenerator<ReplayStep, void, undefined> {
+  checkOptions({ of: 'replayRun()', rules: ['to'] }, options);
   const { to = Infinity } = options;
   if (typeof to !== 'number' || !(to >= 1))
     throw configError(`"to" is the number of an event, from 1, got ${showValue(to)}`);

@@ -101,6 +101,7 @@ const wordsByEffect: Readonly<Record<string, (call: Call) => string>> = {
   tool: ({ value }) => {
     const name = quoted(at(value, ['end', 'name']));
     const type = at(value, ['end', 'type']);
+    if (type === 'asks') return `The tool ${name} asked a person.`;
     const child = at(value, ['end', 'child', 'runId']);
     if (child === undefined && type !== 'waiting') return `The tool ${name} ended: ${shown(type)}.`;
     const run = child === undefined ? '' : `; its run is ${quoted(child)}`;

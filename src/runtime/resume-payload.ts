@@ -2,6 +2,11 @@ import type { RunConfig } from '../agent/config.ts';
 import type { PersonAnswer } from '../agent/event.ts';
 import type { Provenance } from '../agent/provenance.ts';
 import type { PersonRequest } from '../agent/run-outcome.ts';
+import { defined } from '../base/defined.ts';
+import type { AgentParts } from './agent-parts.ts';
+import { childPlace, configFor } from './child-place.ts';
+import type { HeldRuns } from './held-runs.ts';
+import type { ResumeOptions } from './run-input.ts';
 
 /** What the signal `resume` says. */
 export interface ResumePayload {
@@ -13,6 +18,26 @@ export interface ResumePayload {
   readonly about?: string;
   /** Of a run that came from elsewhere: it was resumed here. */
   readonly provenance?: Provenance;
+}
+
+interface Answered {
+  readonly answer: PersonAnswer;
+  readonly about?: string | undefined;
+  readonly provenance?: Provenance | undefined;
+  /** Whose parts the configuration is made of; the agent's where the run has none of its own. */
+  readonly live: { readonly parts: AgentParts | undefined };
+}
+
+/** What the signal says for these options. */
+export function payloadOf(
+  { parts, keeper }: Pick<HeldRuns, 'parts' | 'keeper'>,
+  options: ResumeOptions,
+  { answer, live, ...place }: Answered,
+): ResumePayload {
+  const payload = { answer, wallMs: parts.clock.wallMs(), ...defined(place) };
+  const bounds = options[childPlace]?.bounds;
+  if (keeper === undefined && bounds === undefined) return payload;
+  return { ...payload, config: configFor(live.parts ?? parts, bounds) };
 }
 
 /** Of a question in its run. The run's own name is left out: a copy of the run asks the same by another name. */

@@ -1,17 +1,16 @@
 import type { RunOutcome } from '../agent/run-outcome.ts';
-import { defined } from '../base/defined.ts';
 import type { Json } from '../base/json.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
 import { configError } from '../errors/config-error.ts';
 import { createFailure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import type { RunRow } from '../model/store.ts';
-import { childPlace, configFor, takePlace } from './child-place.ts';
+import { takePlace } from './child-place.ts';
 import { labelled } from './drive.ts';
 import type { DriveInput } from './drive.ts';
-import { isAnsweredBy, questionOf } from './question-of.ts';
-import type { Question } from './question-of.ts';
-import { placeOf } from './resume-payload.ts';
+import { isAnsweredBy, questionOf, readRequest } from './question-of.ts';
+import { configIn } from './replay-parts.ts';
+import { payloadOf, placeOf } from './resume-payload.ts';
 import type { ResumePayload } from './resume-payload.ts';
 import {
   bareFailure,
@@ -28,14 +27,16 @@ import {
 import type { HeldRuns } from './held-runs.ts';
 import { createLiveRun, publish } from './live-run.ts';
 import type { LiveRun } from './live-run.ts';
-import { checkRunOptions, readAnswer } from './run-input.ts';
+import { checkRunOptions } from './run-input.ts';
 import type { ResumeOptions } from './run-input.ts';
 import { existsError } from './run-keeper.ts';
 import type { ReadRun, RunKeeper, Taken } from './run-keeper.ts';
+import { demandTools, partsOfRun, runToolsIn } from './run-parts.ts';
 import { startInSession } from './run-session.ts';
 import { sendSignal } from './send-signal.ts';
 import { startRun } from './start-run.ts';
 import { watchRun } from './run-watchers.ts';
+import { answerIn } from './take-answer.ts';
 
 /** Goes on with a run: from memory, or from its record. */
 export async function resumeRun(held: HeldRuns, runId: string, options: ResumeOptions): Promise<RunOutcome> {
@@ -46,7 +47,7 @@ export async function resumeRun(held: HeldRuns, runId: string, options: ResumeOp
     if (keeper === undefined) throw unknownRun(held, runId);
     return resumeStored(held, keeper, { runId, options });
   }
-  const { ended, state, unbegun } = live;
+  const { ended, state, unbegun, provenance } = live;
   if (ended !== undefined && unbegun !== undefined) {
     return beginAgain(held, live, options).catch((error: unknown) => {
       if (error !== existsError || keeper === undefined) throw error;
@@ -54,10 +55,17 @@ export async function resumeRun(held: HeldRuns, runId: string, options: ResumeOp
       return resumeStored(held, keeper, { runId, options });
     });
   }
+  const request = ended?.type === 'suspended' ? ended.request : undefined;
+  const own = partsOfRun(held, options) ?? live.parts;
+  const taking = answerIn(own ?? held.parts, options, { runId, request });
+  const said = taking instanceof Promise ? await taking : taking;
+  // A schema took its time, and the run has moved on meanwhile.
+  if (live.ended !== ended || runs.get(runId) !== live) return resumeRun(held, runId, options);
   // Still under way: whoever resumes it waits for the same end.
   if (ended === undefined || state === undefined) return joinRun(held, live, { options }).outcome;
   if (ended.type === 'completed' || ended.type === 'stopped') return ended;
-  const payload = payloadOf(held, options, { about: questionIn(ended), provenance: live.provenance });
+  live.parts = own;
+  const payload = payloadOf(held, options, { answer: said, about: questionIn(ended), provenance, live });
   reawake(held, live, options);
   if (ended.type === 'suspended')
     await engine.signal(runId, 'resume', { id: held.parts.newId(), payload: payload as unknown as Json });
@@ -112,18 +120,6 @@ async function startAgain(held: HeldRuns, live: LiveRun, payload: ResumePayload)
   await held.engine.start(input as unknown as Json, { runId, version: driverVersion, after }); // The state is JSON.
 }
 
-function payloadOf(
-  { parts, keeper }: HeldRuns,
-  options: ResumeOptions,
-  place: { readonly [Name in keyof Question]: Question[Name] | undefined },
-): ResumePayload {
-  const answer = readAnswer(options);
-  const payload = { answer, wallMs: parts.clock.wallMs(), ...defined(place) };
-  const bounds = options[childPlace]?.bounds;
-  if (keeper === undefined && bounds === undefined) return payload;
-  return { ...payload, config: configFor(parts, bounds) };
-}
-
 function questionIn(ended: RunOutcome): string | undefined {
   if (ended.type !== 'suspended' || ended.request === undefined) return undefined;
   return placeOf(ended.request, ended.runId);
@@ -143,17 +139,24 @@ async function resumeStored(
   const row = await keeper.store.runs.find(runId);
   if (row === undefined) throw unknownRun(held, runId);
   checkAgent(held, row);
+  const own = { parts: partsOfRun(held, options) };
   // The answer is on record before anybody acts on it. Whoever answers the same question a second time is too late.
   if (row.status === 'suspended') {
-    const { about, provenance } = await questionOf(keeper.store, row);
-    const place = { about: options.answer === undefined ? undefined : about, provenance };
+    const { about, provenance, tools, request } = await questionOf(keeper.store, row);
+    demandTools(runId, tools, own.parts ?? parts);
+    const answer = await answerIn(own.parts ?? parts, options, { runId, request: readRequest(request) });
+    const place = { answer, about: options.answer === undefined ? undefined : about, provenance, live: own };
     const payload = payloadOf(held, options, place) as unknown as Json; // Plain data.
     await sendSignal(keeper, runId, { id: `resume:${row.headSeq}`, name: 'resume', payload });
   }
   const asked = row.status === 'parked' ? (await questionOf(keeper.store, row)).request : undefined;
+  // What means nothing is refused before the run is taken up.
+  if (row.status !== 'suspended')
+    await answerIn(own.parts ?? parts, options, { runId, request: readRequest(asked) });
   const known = runs.get(runId); // Somebody else may have been quicker.
   if (known !== undefined) return joinRun(held, known, { options }).outcome;
   const live = createLiveRun(runId, parts.config.limits.maxConcurrentTools);
+  live.parts = own.parts;
   takePlace(live, options);
   runs.set(runId, live);
   watchRun(parts, live, options.onEvent);
@@ -200,6 +203,7 @@ export async function loadRun(held: HeldRuns, live: LiveRun, options?: ResumeOpt
   const taken = await keeper.take(runId);
   if (taken.type === 'unknown') throw unknownRun(held, runId);
   if (taken.type === 'held') throw heldElsewhere(runId, taken.untilMs);
+  demandTools(runId, runToolsIn(configIn(taken.snapshot.input)), live.parts ?? held.parts);
   live.provenance = taken.snapshot.provenance;
   if (taken.row.status !== 'completed' && taken.row.status !== 'stopped')
     await showChanges(held, live, taken);
@@ -213,7 +217,11 @@ export async function loadRun(held: HeldRuns, live: LiveRun, options?: ResumeOpt
   live.ending = undefined;
   live.isUntouched = false; // Its next generation is on record, and so is whatever ends it.
   return withWish(held, live, () =>
-    startAgain(held, live, payloadOf(held, options ?? {}, { provenance: live.provenance })),
+    startAgain(
+      held,
+      live,
+      payloadOf(held, options ?? {}, { answer: { given: false }, provenance: live.provenance, live }),
+    ),
   );
 }
 

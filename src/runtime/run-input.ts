@@ -1,18 +1,21 @@
-import type { PersonAnswer } from '../agent/event.ts';
 import { repairHistory } from '../agent/repair-history.ts';
+import type { RunAnswer } from '../agent/run-answer.ts';
 import type { RunEvent } from '../agent/run-event.ts';
 import { isRecord } from '../base/json.ts';
-import { nearestNames } from '../base/nearest.ts';
-import { toPlainJson } from '../base/plain-json.ts';
 import { configError } from '../errors/config-error.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import { checkRequest } from '../model/check-request.ts';
 import type { Message, UserPart } from '../model/message.ts';
+import type { ToolChoice } from '../model/request.ts';
+import type { Tool } from '../model/tool.ts';
 import type { AgentParts } from './agent-parts.ts';
 import type { Placed } from './child-place.ts';
 import type { DriveInput } from './drive.ts';
+import { aFlag, aFunction, anyValue, aSignal, checkOptions } from '../model/check-options.ts';
+import type { OptionRule, OptionsSpec } from '../model/check-options.ts';
+import { someTools } from '../model/define-tool.ts';
 
 /** What a run is asked: a text, or a conversation whose last message is the question. */
 export type RunInput = string | readonly Message[];
@@ -23,6 +26,10 @@ export interface RunOptions extends Placed {
   readonly runId?: string;
   /** A conversation across runs: what was said in it before comes first, and this run is added to it. Needs a store. */
   readonly sessionId?: string;
+  /** Tools for this run, besides the agent's own. A name that the agent has already is refused. See `ResumeOptions`. */
+  readonly tools?: readonly Tool[];
+  /** Instead of the agent's `toolChoice`, for this run. */
+  readonly toolChoice?: ToolChoice;
   /** Hears everything, every piece of text included. What it throws is noted and never touches the run. */
   readonly onEvent?: (event: RunEvent) => void | Promise<void>;
 }
@@ -36,56 +43,29 @@ export interface TakeOverOptions extends Omit<ResumeOptions, 'answer'> {
   readonly trusted?: boolean;
 }
 
-export interface ResumeOptions extends Omit<RunOptions, 'runId' | 'sessionId'> {
-  /** What the person said who was asked. */
-  readonly answer?: unknown;
+/** A stored run that was begun with `tools` of its own needs them again: functions are not on record. */
+export interface ResumeOptions extends Omit<RunOptions, 'runId' | 'sessionId' | 'toolChoice'> {
+  /** What the person said who was asked. One of a form that means nothing is refused, and the question stays open. */
+  readonly answer?: RunAnswer;
 }
 
 type OptionsOf = 'run' | 'resume' | 'takeOver';
 
 /** Throws a `ConfigError` for options that make no sense, before anything is done. */
 export function checkRunOptions(options: unknown, kind: OptionsOf): void {
-  if (!isRecord(options))
-    throw configError(`The options of ${kind}() must be an object, got ${String(options)}`);
-  const known = optionNames[kind];
-  for (const [name, value] of Object.entries(options)) {
-    if (value === undefined) continue;
-    if (!known.includes(name)) {
-      const [nearest] = nearestNames(name, known);
-      const advice = nearest === undefined ? `known are ${known.join(', ')}` : `did you mean "${nearest}"?`;
-      throw configError(`There is no option "${name}" of ${kind}(): ${advice}`);
-    }
-  }
-  const { signal, runId, onEvent } = options;
-  if (
-    signal !== undefined &&
-    !(
-      isRecord(signal) &&
-      typeof signal['aborted'] === 'boolean' &&
-      typeof signal['addEventListener'] === 'function'
-    )
-  )
-    throw configError('"signal" must be an AbortSignal: of a controller, hand in its "signal"');
-  if (runId !== undefined && (typeof runId !== 'string' || runId === '' || runId.length > 200))
-    throw configError(
-      `"runId" must be a text of 1 to 200 characters, got ${typeof runId === 'string' ? `one of ${runId.length}` : typeof runId}`,
-    );
-  const { sessionId, trusted } = options;
-  if (trusted !== undefined && typeof trusted !== 'boolean')
-    throw configError('"trusted" must be true or false');
-  if (
-    sessionId !== undefined &&
-    (typeof sessionId !== 'string' || sessionId === '' || sessionId.length > 200)
-  )
-    throw configError('"sessionId" must be a text of 1 to 200 characters');
-  if (onEvent !== undefined && typeof onEvent !== 'function')
-    throw configError('"onEvent" must be a function');
+  checkOptions({ of: `${kind}()`, rules: optionRules[kind] }, options);
 }
 
-const optionNames: Readonly<Record<OptionsOf, readonly string[]>> = {
-  run: ['signal', 'runId', 'sessionId', 'onEvent'],
-  resume: ['signal', 'answer', 'onEvent'],
-  takeOver: ['signal', 'onEvent', 'trusted'],
+const aName: OptionRule = {
+  isLegal: (value) => typeof value === 'string' && value !== '' && value.length <= 200,
+  expected: 'a text of 1 to 200 characters',
+};
+const watching = { signal: aSignal, onEvent: aFunction, tools: someTools };
+
+const optionRules: Readonly<Record<OptionsOf, OptionsSpec['rules']>> = {
+  run: { ...watching, runId: aName, sessionId: aName, toolChoice: anyValue },
+  resume: { ...watching, answer: anyValue },
+  takeOver: { ...watching, trusted: aFlag },
 };
 
 /** The conversation that a run begins with, repaired where providers would refuse it, or why it cannot begin. */
@@ -157,17 +137,4 @@ export function readMessage(parts: AgentParts, given: string | readonly UserPart
 
 function isMessage(message: unknown): message is Message {
   return isRecord(message) && typeof message['role'] === 'string';
-}
-
-const answerBounds = {
-  maxDepth: 16,
-  maxMembers: 10_000,
-  boundText: (text: string) => text.slice(0, 1_000_000),
-};
-
-/** The answer of a person, as JSON. */
-export function readAnswer(options: ResumeOptions): PersonAnswer {
-  return options.answer === undefined
-    ? { given: false }
-    : { given: true, value: toPlainJson(options.answer, answerBounds) };
 }

@@ -135,7 +135,7 @@ async function begin(held: Keeping, run: BeginningRun): Promise<void> {
     const body = {
       version,
       generation,
-      facts: facts(),
+      facts: facts(runId),
       input: await keepInput(input, runId, store.blobs),
       ...cancelled,
     };
@@ -236,7 +236,7 @@ async function take(held: Keeping, runId: string): Promise<Taken> {
     refuseSalvaged(row);
     const folded = await readRun(held, row);
     hold(held, runId, { ...freshRun(), lease });
-    const differences = factsThatDiffer(folded.facts, facts());
+    const differences = factsThatDiffer(folded.facts, facts(runId));
     if (row.status === 'parked') await write(held, runId, takenBack);
     else if (wasAbandoned && row.status === 'running') {
       const crashes = await countCrash(store, row, folded);

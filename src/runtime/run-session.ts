@@ -54,8 +54,11 @@ async function chooseHistory(
   const { clock, gates, random } = parts;
   try {
     const messages = await store.sessions.messages(sessionId, { last: maxSessionMessages });
+    const { meter } = (live.parts ?? parts).context;
+    await meter?.measure(live, messages, { signal });
     const selected = await selectHistory({
       messages,
+      estimate: meter?.tokensOf,
       query: start.messages.map(contentOf).join('\n'),
       rules,
       vectors,

@@ -76,7 +76,7 @@ function watch(tool: Tool, rest: Given = {}): Watched {
 }
 
 function runWatched({ run, options }: Watched): Promise<ToolEnd> {
-  return Promise.resolve(runTool(run, options));
+  return Promise.resolve(runTool(run, options)) as Promise<ToolEnd>; // None of these tools asks a person.
 }
 
 function runOnce(execute: Execute, rest: Partial<Tool> = {}): Promise<ToolEnd> {
@@ -603,7 +603,7 @@ describe('runTool(), when all goes well', () => {
       const copy = { ...context };
       return [copy.idempotencyKey, copy.signal === context.signal, Object.keys(copy).toSorted()];
     });
-    const names = ['assist', 'attempt', 'background', 'callId', 'fail', 'idempotencyKey', 'progress'];
+    const names = ['ask', 'assist', 'attempt', 'background', 'callId', 'fail', 'idempotencyKey', 'progress'];
     expect(JSON.parse(textOf(end))).toEqual([
       'key-1',
       true,

@@ -1,20 +1,21 @@
 import { fingerprint } from '../base/hash.ts';
 import { copyPlain } from '../base/plain-copy.ts';
-import type { ToolEnd } from '../agent/tool-call.ts';
+import type { QuestionEnd, ToolEnd } from '../agent/tool-call.ts';
 import { unreachable } from '../base/assert.ts';
-import { clean } from '../errors/failure.ts';
+import { clean, createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
+import { isPersonQuestion } from '../model/define-tool.ts';
+import { runOwned } from '../model/stray-errors.ts';
 import type { InputCheck } from '../model/tool.ts';
 import { isThenable } from './bounded-work.ts';
 import type { WorkEnd } from './bounded-work.ts';
 import { collectStream, isAsyncIterable } from './collect-stream.ts';
 import { encodeResult } from './encode-result.ts';
-import type { Encoding } from './encode-result.ts';
+import type { Encoding, ResultBounds } from './encode-result.ts';
 import { findInTheWay } from './left-behind.ts';
-import { runOwned } from './stray-errors.ts';
-import { beginCall, createToolContext } from './tool-context.ts';
+import { beginCall, createToolContext, readQuestion } from './tool-context.ts';
 import type { ToolCall } from './tool-context.ts';
-import { createEnd, failedEnd, okEnd } from './tool-end.ts';
+import { createEnd, failedEnd, okEnd, questionEnd } from './tool-end.ts';
 import {
   abortFailure,
   failureOfSaid,
@@ -23,7 +24,7 @@ import {
   notBegun,
   timeoutFailure,
 } from './tool-failures.ts';
-import { markerOf, markerWithin } from './tool-markers.ts';
+import { markerOf, markerWithin, textOfMarker } from './tool-markers.ts';
 import type { ToolMarker } from './tool-markers.ts';
 import { performWithin } from './tool-performance.ts';
 import type { ToolRun, ToolRunOptions } from './tool-run.ts';
@@ -35,8 +36,12 @@ export type { LateEnd, ToolProgress, ToolRun, ToolRunOptions } from './tool-run.
  * Runs one call of a tool. Whatever the tool does, this settles within its time with how it ended. Never rejects. A tool that
  * ends at once needs no promise.
  */
-export function runTool(run: ToolRun, options: ToolRunOptions): ToolEnd | Promise<ToolEnd> {
+export function runTool(run: ToolRun, options: ToolRunOptions): CallEnd | Promise<CallEnd> {
   const call = beginCall(run, options);
+  if (run.asksAgain !== undefined) return questionEnd(call, run.asksAgain);
+  const result = run.replies?.at(-1);
+  if (result?.isResult === true)
+    return endOfPerformed(call, { type: 'encoded', encoding: encodeResult(result.text, boundsOf(call)) });
   if (options.signal.aborted) return failedEnd(call, notBegun(run.tool, 'cancelled'));
   const timeoutMs = Math.min(run.tool.timeoutMs, run.leftMs);
   if (!(timeoutMs > 0)) return failedEnd(call, notBegun(run.tool, 'no-time'));
@@ -48,9 +53,13 @@ export function runTool(run: ToolRun, options: ToolRunOptions): ToolEnd | Promis
     : endOf(call, ended, timeoutMs);
 }
 
+/** How an attempt at a call ended: for good, or with a question to a person. */
+export type CallEnd = ToolEnd | QuestionEnd;
+
 /** What the tool's own code came to. */
 type Performed =
   | { readonly type: 'encoded'; readonly encoding: Encoding }
+  | { readonly type: 'asked'; readonly question: string }
   | { readonly type: 'marked'; readonly marker: ToolMarker }
   | { readonly type: 'refused'; readonly failure: Failure };
 
@@ -78,24 +87,27 @@ function executeChecked(call: ToolCall, check: InputCheck): Performed | PromiseL
 function encodeValue(call: ToolCall, value: unknown): Performed | Promise<Performed> {
   const marker = markerOf(value);
   if (marker !== undefined) return { type: 'marked', marker };
-  const { maxSpilledCharacters = 0 } = call.options;
-  const bounds = { maxCharacters: Math.max(call.run.tool.maxResultCharacters, maxSpilledCharacters) };
+  if (isPersonQuestion(value)) return { type: 'asked', question: readQuestion(value.question) };
+  const bounds = boundsOf(call);
   if (!isAsyncIterable(value)) return { type: 'encoded', encoding: encodeResult(value, bounds) };
   const isOver = (): boolean => call.interruption !== undefined;
   return collectStream(value, { ...bounds, isOver }).then((encoding) => ({ type: 'encoded', encoding }));
 }
 
+function boundsOf({ run, options: { maxSpilledCharacters = 0 } }: ToolCall): ResultBounds {
+  return { maxCharacters: Math.max(run.tool.maxResultCharacters, maxSpilledCharacters) };
+}
+
 function summariseResult(performed: Performed): string {
   if (performed.type === 'refused') return performed.failure.message;
-  if (performed.type === 'marked') {
-    return performed.marker.type === 'retry' ? performed.marker.hint : performed.marker.message;
-  }
+  if (performed.type === 'marked') return textOfMarker(performed.marker);
+  if (performed.type === 'asked') return performed.question;
   const { encoding } = performed;
   if ('failure' in encoding) return encoding.failure.message;
   return typeof encoding.content === 'string' ? encoding.content : '(text and images)';
 }
 
-function endOf(call: ToolCall, end: WorkEnd<Performed>, timeoutMs: number): ToolEnd {
+function endOf(call: ToolCall, end: WorkEnd<Performed>, timeoutMs: number): CallEnd {
   const { tool } = call.run;
   switch (end.type) {
     case 'returned':
@@ -124,12 +136,15 @@ function endOf(call: ToolCall, end: WorkEnd<Performed>, timeoutMs: number): Tool
   }
 }
 
-function endOfPerformed(call: ToolCall, performed: Performed): ToolEnd {
+function endOfPerformed(call: ToolCall, performed: Performed): CallEnd {
+  if (call.asked !== undefined && performed.type !== 'marked') return failedEnd(call, ranPastQuestion(call));
   switch (performed.type) {
     case 'refused':
       return failedEnd(call, performed.failure);
     case 'marked':
       return markedEnd(call, performed.marker);
+    case 'asked':
+      return questionEnd(call, { question: performed.question, isResult: true });
     case 'encoded':
       return 'failure' in performed.encoding
         ? failedEnd(call, unreadableResult(call, performed.encoding.failure))
@@ -145,9 +160,22 @@ function unreadableResult({ run: { tool } }: ToolCall, failure: Failure): Failur
   return Object.freeze({ ...failure, sideEffect, context: { ...failure.context, tool: tool.name } });
 }
 
+/** It caught what `ask` rejects with and went on without an answer: whatever it did would be done again. */
+function ranPastQuestion({ run: { tool } }: ToolCall): Failure {
+  return createFailure('TOOL_EXECUTION_ERROR', {
+    origin: 'tool',
+    message: `The tool "${tool.name}" asked a person and went on without the answer`,
+    retryable: false,
+    sideEffect: tool.effect === 'read' ? 'none' : 'certain',
+    hint: 'Await context.ask(), and let what it rejects with pass: the tool is called again with the answer.',
+    context: { tool: tool.name },
+  });
+}
+
 const maxHintLength = 2000;
 
-function markedEnd(call: ToolCall, marker: ToolMarker): ToolEnd {
+function markedEnd(call: ToolCall, marker: ToolMarker): CallEnd {
+  if (marker.type === 'ask') return questionEnd(call, call.asked ?? { question: marker.question });
   if (marker.type === 'fail') {
     const { message, details } = marker;
     return failedEnd(call, failureOfSaid(call.run.tool, { said: details, message }));

@@ -2,11 +2,11 @@ import type { RunEvent } from '../agent/run-event.ts';
 import { isPromiseLike } from '../base/promise-like.ts';
 import { causesOf } from '../errors/classify/causes.ts';
 import { createFailure } from '../errors/failure.ts';
+import { ownerNamed, runOwned } from '../model/stray-errors.ts';
 import type { AgentParts } from './agent-parts.ts';
 import { publish } from './live-run.ts';
 import type { LiveRun, Watcher } from './live-run.ts';
 import { withWholeText } from './so-far.ts';
-import { ownerNamed, runOwned } from './stray-errors.ts';
 
 /** Who watches a run: hooks, callbacks and the caller's own listener. None of them can touch it. */
 export function watchRun(

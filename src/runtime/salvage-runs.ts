@@ -8,6 +8,7 @@ import { readSalvageMark } from '../model/proven.ts';
 import { showValue } from '../model/show-value.ts';
 import type { RunRow, Store } from '../model/store.ts';
 import { sameStore } from './copy-failures.ts';
+import { aFunction, aSignal, checkOptions } from '../model/check-options.ts';
 
 export interface SalvageOptions {
   /** Is told of every run. */
@@ -155,9 +156,6 @@ function checkGiven(from: unknown, to: unknown, options: SalvageOptions): Salvag
       throw configError(`salvageRuns() takes two stores; its ${name} argument is ${showValue(store)}`);
   }
   if (from === to) throw sameStore();
-  if (!isRecord(options)) throw configError('The options of salvageRuns() must be an object');
-  const unknown = Object.keys(options).find((name) => name !== 'onProgress' && name !== 'signal');
-  if (unknown !== undefined)
-    throw configError(`salvageRuns() has no option "${unknown}": there are onProgress, signal`);
+  checkOptions({ of: 'salvageRuns()', rules: { onProgress: aFunction, signal: aSignal } }, options);
   return options;
 }

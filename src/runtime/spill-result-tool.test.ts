@@ -32,7 +32,7 @@ async function call(
 ): Promise<ToolEnd> {
   const kept = new Map(Object.entries(blobs));
   const tool = readResultTool({ get: get ?? ((wanted) => Promise.resolve(kept.get(wanted))) }, { canRead });
-  return runTool(
+  const ended = await runTool(
     { tool, callId: 'c', input, runId: 'run-1', turn: 1, attempt: 1, idempotencyKey: 'k', leftMs: 60_000 },
     {
       clock: simulatedClock(),
@@ -45,6 +45,7 @@ async function call(
       onBackground: () => undefined,
     },
   );
+  return ended as ToolEnd; // It asks nobody.
 }
 
 async function textOf(input: Json, given?: Given): Promise<string> {

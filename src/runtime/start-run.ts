@@ -13,10 +13,11 @@ export type StartInput = Extract<DriveInput, { type: 'start' }>;
 export function startRun(held: HeldRuns, live: LiveRun, input: StartInput): Promise<void> {
   const { engine, keeper, parts } = held;
   const { bounds, isCancelled } = live;
+  const own = live.parts ?? parts;
   // Where nothing is written down, the driver asks for itself whether the end was wished for.
   if (keeper === undefined)
-    return begin(engine, live, bounds === undefined ? input : { ...input, config: configFor(parts, bounds) });
-  const recorded: StartInput = { ...input, config: configFor(parts, bounds) };
+    return begin(engine, live, bounds === undefined ? input : { ...input, config: configFor(own, bounds) });
+  const recorded: StartInput = { ...input, config: configFor(own, bounds) };
   const whole: StartInput = isCancelled ? { ...recorded, isCancelled: true } : recorded;
   live.unbegun = whole;
   return begin(engine, live, whole).then(() => void (live.unbegun = undefined));

@@ -26,6 +26,8 @@ export type RecordedEvent =
         readonly request?: Json;
         /** Of a run that came from elsewhere, so that an answer can be marked as given here. */
         readonly provenance?: Provenance;
+        /** The names of tools that the run has of its own: a resume must hand them in again. */
+        readonly tools?: readonly string[];
       };
     }
   | { readonly type: 'ended'; readonly body: { readonly status: string; readonly failure?: Failure } }

@@ -14,10 +14,12 @@ import type { HeldRuns } from './held-runs.ts';
 import type { RunSnapshot } from './journal.ts';
 import { keepInput } from './kept-input.ts';
 import { createLiveRun } from './live-run.ts';
+import { configIn } from './replay-parts.ts';
 import { resumeRun } from './resume-run.ts';
 import { checkRunOptions } from './run-input.ts';
 import type { ResumeOptions, TakeOverOptions } from './run-input.ts';
 import type { RunKeeper } from './run-keeper.ts';
+import { demandTools, partsOfRun, runToolsIn } from './run-parts.ts';
 import { rowOfStart } from './stored-rows.ts';
 import { toEvent } from './stored-run.ts';
 import { watchRun } from './run-watchers.ts';
@@ -34,11 +36,14 @@ export async function takeOverRun(
   const { runs, keeper, parts, engine } = held;
   const known = runs.get(runId);
   if (known !== undefined) return joinRun(held, known, { options }).outcome;
+  const own = partsOfRun(held, options);
+  demandTools(runId, runToolsIn(configIn(record.input)), own ?? parts);
   if (keeper !== undefined) {
-    await writeRecord(keeper, parts, record);
+    await writeRecord(keeper, own ?? parts, record);
     return resumeRun(held, runId, { ...options, trusted: undefined } as ResumeOptions); // What is undefined is not looked at.
   }
   const live = createLiveRun(runId, parts.config.limits.maxConcurrentTools);
+  live.parts = own;
   runs.set(runId, live);
   live.provenance = record.provenance;
   watchRun(parts, live, options.onEvent);

@@ -1,4 +1,4 @@
-import type { Remembered } from '../agent/tool-call.ts';
+import type { Remembered, Reply, ToolQuestion } from '../agent/tool-call.ts';
 import { createAborter, onAbort } from '../base/abort.ts';
 import type { Aborter } from '../base/abort.ts';
 import { describeThrown, readProperty } from '../errors/classify/safe-read.ts';
@@ -8,6 +8,8 @@ import { addLedgers } from '../resilience/ledger.ts';
 import type { Ledger } from '../resilience/ledger.ts';
 import type { ToolRun, ToolRunOptions } from './tool-run.ts';
 import { markedError } from './tool-markers.ts';
+import { checkOptions } from '../model/check-options.ts';
+import { failNames } from '../model/tool.ts';
 
 /** One call while it lasts. */
 export interface ToolCall {
@@ -23,6 +25,12 @@ export interface ToolCall {
   charge: Ledger | undefined;
   /** By name; made when the tool first remembers something. */
   remembered: Map<string, Remembered> | undefined;
+  /** The question that ends this attempt, where nobody has answered it yet. */
+  asked: ToolQuestion | undefined;
+  /** The replies that the tool was given back in this attempt; made with the first. */
+  heard: Set<Reply> | undefined;
+  /** It has left work in the background, which a second call would begin again. */
+  hasBackground: boolean;
 }
 
 export function beginCall(run: ToolRun, options: ToolRunOptions): ToolCall {
@@ -35,6 +43,9 @@ export function beginCall(run: ToolRun, options: ToolRunOptions): ToolCall {
     controller: undefined,
     charge: undefined,
     remembered: undefined,
+    asked: undefined,
+    heard: undefined,
+    hasBackground: false,
   };
 }
 
@@ -51,15 +62,19 @@ export function createToolContext(call: ToolCall): ToolContext {
     runId,
     callId,
     attempt,
-    retry: (hint) => {
+    // Code without types may hand in more than a hint.
+    retry: (hint, ...more: readonly unknown[]) => {
+      if (more[0] !== undefined) checkOptions({ of: 'retry()', rules: [] }, more[0]);
       throw markedError({ type: 'retry', hint: textOf(hint) });
     },
     fail: (message, details = {}) => {
+      checkOptions({ of: 'fail()', rules: failNames }, details);
       throw markedError({ type: 'fail', message: textOf(message), details });
     },
     progress: (message, details) => reportProgress(call, { message, details }),
     // The type of the value follows from the schema, which the compiler cannot see through `unknown`.
     assist: ((prompt: string, schema?: Schema) => assist(call, prompt, schema)) as ToolContext['assist'],
+    ask: (question) => askPerson(call, question),
     background: (label, work) => runInBackground(call, { label, work }),
     remember: (name, text) => remember(call, { name, text }),
     recall: (name) => call.remembered?.get(name)?.text ?? call.run.recall?.(name),
@@ -143,11 +158,50 @@ async function askModel(call: ToolCall, prompt: string, schema: Schema | undefin
   return value;
 }
 
+function askPerson(call: ToolCall, question: unknown): Promise<string> {
+  const reply = replyTo(call, question);
+  // A tool that does not wait for it must not end the process; its call ends with the question all the same.
+  reply.catch(() => undefined);
+  return reply;
+}
+
+const maxQuestionLength = 4000;
+/** More questions than any person answers for one call. */
+const maxQuestions = 50;
+
+/** Runs at once up to its end, so that what was asked is known before the tool goes on. */
+async function replyTo(call: ToolCall, asked: unknown): Promise<string> {
+  if (call.interruption !== undefined) throw call.interruption.reason;
+  const question = readQuestion(asked);
+  const { replies } = call.run;
+  if (replies === undefined) throw new TypeError('A person can be asked by "execute", and not by "verify"');
+  // The same question again is a new one: each reply is given back once.
+  const reply = replies.find((one) => one.question === question && call.heard?.has(one) !== true);
+  if (reply !== undefined) {
+    (call.heard ??= new Set()).add(reply);
+    return reply.text;
+  }
+  if (replies.length >= maxQuestions)
+    throw new TypeError(`A call of a tool can ask a person at most ${maxQuestions} questions`);
+  if (call.hasBackground)
+    throw new TypeError('Ask before you start work in the background: it would be started again');
+  call.asked ??= { question };
+  throw markedError({ type: 'ask', question });
+}
+
+/** The text of a question. Throws where there is none. */
+export function readQuestion(asked: unknown): string {
+  const question = typeof asked === 'string' ? clean(asked.trim(), maxQuestionLength) : '';
+  if (question === '') throw new TypeError('A question to a person must be a text that is not empty');
+  return question;
+}
+
 function runInBackground(
   call: ToolCall,
   { label, work }: { readonly label: unknown; readonly work: unknown },
 ): void {
   const promise = Promise.resolve(work);
+  call.hasBackground = true;
   // The call may be over long before; the run's wish to stop still has to reach the work.
   const stopListening = onAbort(call.options.signal, () =>
     interruptCall(call, call.options.signal.reason as unknown),

@@ -4,7 +4,7 @@ import type { AskFirstEnd, ToolEnd } from '../agent/tool-call.ts';
 import type { Json } from '../base/json.ts';
 import type { Store } from '../model/store.ts';
 import type { Tool } from '../model/tool.ts';
-import { admitCall } from './admit-call.ts';
+import { admitCall, askUnfit } from './admit-call.ts';
 import type { AgentParts } from './agent-parts.ts';
 import type { BackgroundReport } from './background.ts';
 import type { EffectContext, EffectEnd } from './durable.ts';
@@ -14,6 +14,8 @@ import { publish } from './live-run.ts';
 import { performNodeEffect } from './node-effect.ts';
 import type { LiveRun } from './live-run.ts';
 import { verifyTool } from './run-tool.ts';
+import type { CallEnd } from './run-tool.ts';
+import { awaitSchema } from './schema-wait.ts';
 import { spillEnd } from './spill-result-end.ts';
 import { optionsOf, runHeld, toRun } from './tool-work.ts';
 import type { Working } from './tool-work.ts';
@@ -48,30 +50,29 @@ export interface ToolEffects {
 export type Report = (live: LiveRun, report: BackgroundReport) => void;
 
 /** The effects of one agent's tools. */
-export function createToolEffects(parts: AgentParts, onBackground: Report): ToolEffects {
-  const { clock, newId } = parts;
+export function createToolEffects(agent: AgentParts, onBackground: Report): ToolEffects {
+  const { clock, newId } = agent;
   return {
     intend: (live, { timeoutMs }) => {
       return done(issueIntent(live, { token: newId(), nowMs: clock.wallMs(), timeoutMs }));
     },
     run: (live, input, context) => {
+      const parts = live.parts ?? agent;
       const call = callAt(live, input.index);
       // What may have been done by another process is in doubt, whatever the rules say now.
-      const isForeignIntent = input.intent !== undefined && !useToken(live, input.intent, clock.wallMs());
-      const instead = isForeignIntent ? undefined : admitCall(parts, live, { call, index: input.index });
+      const isInDoubt = input.intent !== undefined && !useToken(live, input.intent, clock.wallMs());
+      const instead = isInDoubt ? undefined : admitCall(parts, live, { call, index: input.index });
       if (instead !== undefined) return turnAway(live, input, instead);
       const tool = toolOf(parts, call);
-      const node = parts.nodes?.get(call.name);
-      if (node !== undefined) return performNodeEffect(parts, live, { node, call, tool, input, context });
       const startMs = clock.monotonicMs();
       const working: Working = { ...newWork, call, tool, input, context, onBackground, startMs };
-      if (isForeignIntent) return refuseForeign(parts, input.intent, working);
-      const ran = runHeld(parts, live, working);
-      if (ran instanceof Promise || parts.store !== undefined)
-        return finishLater(parts, live, { working, ran });
-      return finish(parts, live, { working, end: ran });
+      // A run of its own never does twice what it has done.
+      const isNode = agent.nodes?.has(call.name) === true;
+      if (isInDoubt && !isNode) return refuseForeign(parts, input.intent, working);
+      return call.asked === undefined ? runCall(agent, live, working) : runChanged(agent, live, working);
     },
     verify: async (live, input, context) => {
+      const parts = live.parts ?? agent;
       const call = callAt(live, input.index);
       const tool = toolOf(parts, call);
       const startMs = clock.monotonicMs();
@@ -83,6 +84,27 @@ export function createToolEffects(parts: AgentParts, onBackground: Report): Tool
       return done({ found, tookMs: clock.monotonicMs() - startMs });
     },
   };
+}
+
+function runCall(agent: AgentParts, live: LiveRun, working: Working): Promise<EffectEnd> | EffectEnd {
+  const { call, tool, input, context } = working;
+  // Child agents are those of the agent, whatever tools this run has of its own.
+  const node = agent.nodes?.get(call.name);
+  if (node !== undefined) return performNodeEffect(agent, live, { node, call, tool, input, context });
+  const parts = live.parts ?? agent;
+  const ran = runHeld(parts, live, working);
+  if (ran instanceof Promise || parts.store !== undefined) return finishLater(parts, live, { working, ran });
+  return finish(parts, live, { working, end: ran });
+}
+
+/** Arguments that a person wrote are held against the schema of the tool that is there now. */
+async function runChanged(agent: AgentParts, live: LiveRun, working: Working): Promise<EffectEnd> {
+  const { call, tool, input, context } = working;
+  const { clock } = agent;
+  const checking = Promise.resolve(tool.parse(call.input));
+  const check = await awaitSchema(checking, { clock, signal: context.signal });
+  if (check.type === 'valid') return runCall(agent, live, working);
+  return turnAway(live, input, askUnfit(live.parts ?? agent, live, { call, issues: check.issues }));
 }
 
 const newWork: Pick<Working, 'spent' | 'works' | 'warnings'> = { spent: undefined, works: 0, warnings: 0 };
@@ -107,23 +129,24 @@ async function refuseForeign(
 async function finishLater(
   parts: AgentParts,
   live: LiveRun,
-  { working, ran }: { readonly working: Working; readonly ran: ToolEnd | Promise<ToolEnd> },
+  { working, ran }: { readonly working: Working; readonly ran: CallEnd | Promise<CallEnd> },
 ): Promise<EffectEnd> {
   const { tool } = working;
   const end = ran instanceof Promise ? await ran : ran;
-  const kept = parts.store === undefined ? end : await keepLong(parts.store, live, { end, tool });
+  const isKept = parts.store === undefined || end.type === 'asks';
+  const kept = isKept ? end : await keepLong(parts.store, live, { end, tool });
   return finish(parts, live, { working, end: kept });
 }
 
 function finish(
   { random, clock }: AgentParts,
   live: LiveRun,
-  { working, end: ended }: { readonly working: Working; readonly end: ToolEnd },
+  { working, end: ended }: { readonly working: Working; readonly end: CallEnd },
 ): EffectEnd {
   const { input, spent, startMs } = working;
   const { turn, attempt } = input;
   const end = spent === undefined ? ended : { ...ended, charge: spent };
-  if (live.watchers.size > 0)
+  if (live.watchers.size > 0 && end.type !== 'asks')
     publish(live, { type: 'tool-finished', turn, attempt, end, callId: end.callId, name: end.name });
   return done(valueOf(end, { drawn: random(), tookMs: clock.monotonicMs() - startMs }));
 }
@@ -154,7 +177,7 @@ function done(value: object): EffectEnd {
   return { type: 'done', value: value as Json }; // Ends, intents and findings are JSON by their types.
 }
 
-function valueOf(end: ToolEnd, { drawn, tookMs }: Omit<ToolEffectValue, 'end'>): ToolEffectValue {
+function valueOf(end: CallEnd, { drawn, tookMs }: Omit<ToolEffectValue, 'end'>): ToolEffectValue {
   return { end, drawn, tookMs };
 }
 

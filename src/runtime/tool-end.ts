@@ -1,4 +1,5 @@
-import type { ToolEnd } from '../agent/tool-call.ts';
+import type { QuestionEnd, ToolEnd, ToolQuestion } from '../agent/tool-call.ts';
+import { defined } from '../base/defined.ts';
 import type { Failure } from '../errors/failure.ts';
 import { fingerprint } from '../base/hash.ts';
 import type { EncodedResult } from './encode-result.ts';
@@ -21,6 +22,20 @@ export function okEnd(call: ToolCall, encoded: EncodedResult): ToolEnd {
       : { type: 'ok', content, resultHash, totalCharacters },
   );
   return call.remembered === undefined ? end : { ...end, remembered: [...call.remembered.values()] };
+}
+
+/** The call asks a person, and is made again once they have answered. */
+export function questionEnd(call: ToolCall, question: ToolQuestion): QuestionEnd {
+  const { charge, remembered, run } = call;
+  const durationMs = Math.round(call.options.clock.monotonicMs() - call.startedMs);
+  return {
+    callId: run.callId,
+    name: run.tool.name,
+    type: 'asks',
+    durationMs,
+    ...question,
+    ...defined({ charge, remembered: remembered && [...remembered.values()] }),
+  };
 }
 
 /** The end of a call, with its name and how long it took. */

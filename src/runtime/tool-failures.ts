@@ -56,7 +56,7 @@ export function failureOfSaid(tool: Tool, { said, message, thrown }: Said): Fail
         tool: tool.name,
         ...(code !== undefined && !isCode ? { unknownCode: code.slice(0, 100) } : {}),
       },
-      causes: thrown === undefined ? [] : causesOf(thrown),
+      causes: causesOf(thrown ?? readProperty(said, 'cause')),
     }),
   );
 }

@@ -1,8 +1,8 @@
 import { describeThrown } from '../errors/classify/safe-read.ts';
 import { clean } from '../errors/failure.ts';
+import { runOwned } from '../model/stray-errors.ts';
 import { runWithin } from './bounded-work.ts';
 import type { WorkEnd } from './bounded-work.ts';
-import { runOwned } from './stray-errors.ts';
 import { interruptCall } from './tool-context.ts';
 import type { ToolCall } from './tool-context.ts';
 

@@ -1,8 +1,9 @@
+import type { Reply, ToolQuestion } from '../agent/tool-call.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Json } from '../base/json.ts';
+import type { CodeOwner } from '../model/stray-errors.ts';
 import type { Schema, Tool } from '../model/tool.ts';
 import type { LeftBehind } from './left-behind.ts';
-import type { CodeOwner } from './stray-errors.ts';
 import type { Ledger } from '../resilience/ledger.ts';
 
 /** One call of a tool. */
@@ -20,6 +21,10 @@ export interface ToolRun {
   readonly leftMs: number;
   /** What the call declares to need for itself. */
   readonly resource?: string | undefined;
+  /** What the tool has asked a person so far, with the answers. Absent where it may not ask, as in `verify`. */
+  readonly replies?: readonly Reply[] | undefined;
+  /** What was said to it came with the record of a run from elsewhere: the person is asked again, and nothing else is done. */
+  readonly asksAgain?: ToolQuestion | undefined;
   /** What the run has kept for its tools. */
   readonly recall?: (name: string) => string | undefined;
 }

@@ -1,11 +1,11 @@
 import type { RunEvent } from '../agent/run-event.ts';
 import { createFailure } from '../errors/failure.ts';
+import { ownerNamed, warnProcess } from '../model/stray-errors.ts';
+import type { CodeOwner } from '../model/stray-errors.ts';
 import type { AgentParts } from './agent-parts.ts';
 import { publish } from './live-run.ts';
 import type { LiveRun } from './live-run.ts';
 import type { Suspect } from './process-watch.ts';
-import { ownerNamed, warnProcess } from './stray-errors.ts';
-import type { CodeOwner } from './stray-errors.ts';
 import type { Working } from './tool-work.ts';
 
 /** A tool whose timer throws at every tick must not fill the log. */

@@ -1,11 +1,13 @@
 import { recall } from '../agent/remember.ts';
 import type { RunEvent } from '../agent/run-event.ts';
 import type { ReadyCall } from '../agent/state.ts';
-import type { ToolEnd } from '../agent/tool-call.ts';
+import type { Reply, ToolEnd } from '../agent/tool-call.ts';
+import { isForeign } from '../agent/provenance.ts';
 import { hashText } from '../base/hash.ts';
 import type { Json } from '../base/json.ts';
 import { createFailure } from '../errors/failure.ts';
 import { renderFailure } from '../errors/render-failure.ts';
+import { runOwned } from '../model/stray-errors.ts';
 import type { Tool } from '../model/tool.ts';
 import { addLedgers } from '../resilience/ledger.ts';
 import type { Ledger } from '../resilience/ledger.ts';
@@ -19,12 +21,11 @@ import { publish } from './live-run.ts';
 import type { LiveRun } from './live-run.ts';
 import { processWatch } from './process-watch.ts';
 import { runTool } from './run-tool.ts';
-import type { ToolRun, ToolRunOptions } from './run-tool.ts';
+import type { CallEnd, ToolRun, ToolRunOptions } from './run-tool.ts';
 import { createResourceLocks } from './resource-locks.ts';
 import { createSlots } from './slots.ts';
 import type { Leave } from './slots.ts';
 import type { Report, ToolEffectInput } from './tool-effects.ts';
-import { runOwned } from './stray-errors.ts';
 import { ownerOfCall, suspectOf } from './tool-warnings.ts';
 
 /** The longest result that is kept whole. To encode a larger one would hold up everybody else. */
@@ -47,7 +48,7 @@ export interface Working {
 }
 
 /** Waits for a place and for what it declares to need, then runs. A promise only where something is waited for. */
-export function runHeld(parts: AgentParts, live: LiveRun, working: Working): ToolEnd | Promise<ToolEnd> {
+export function runHeld(parts: AgentParts, live: LiveRun, working: Working): CallEnd | Promise<CallEnd> {
   const { signal } = working.context;
   if (signal.aborted) return notStarted(working.call);
   const run = toRun(parts, live, working);
@@ -81,12 +82,33 @@ export function toRun(parts: AgentParts, live: LiveRun, working: Working): ToolR
     runId,
     turn,
     attempt,
-    // Of the call's place in the run, so that it is the same for every attempt and after every crash.
-    idempotencyKey: () => hashText(`${runId}/${turn}/${index}/${tool.name}`),
+    // Of the call's place in the run, so that it is the same for every attempt and after every crash. Arguments that a person
+    // changed are another call to the other side.
+    idempotencyKey: () => {
+      const changed = call.asked === undefined ? '' : `/${call.hash}`;
+      return hashText(`${runId}/${turn}/${index}/${tool.name}${changed}`);
+    },
     leftMs: Math.max(1, config.limits.timeoutMs - elapsedMs),
+    ...repliesTo(live, call),
     recall: (name) => (live.state === undefined ? undefined : recall(live.state, name)),
   };
 }
+
+/** What was said here; an answer that came with the record of a run from elsewhere is none. */
+function repliesTo(
+  { provenance }: LiveRun,
+  { replies = noReplies }: ReadyCall,
+): Pick<ToolRun, 'replies' | 'asksAgain'> {
+  if (provenance === undefined || replies.length === 0) return { replies };
+  const last = replies.at(-1);
+  const isOpen = last?.isResult === true && isForeign(provenance, last);
+  return {
+    replies: replies.filter((reply) => !isForeign(provenance, reply)),
+    asksAgain: isOpen ? { question: last.question, isResult: true } : undefined,
+  };
+}
+
+const noReplies: readonly Reply[] = [];
 
 /** What the run gives a tool besides. */
 export function optionsOf(parts: AgentParts, live: LiveRun, working: Working): ToolRunOptions {
@@ -120,7 +142,7 @@ function begin(
   parts: AgentParts,
   live: LiveRun,
   { working, run }: { readonly working: Working; readonly run: ToolRun },
-): ToolEnd | Promise<ToolEnd> {
+): CallEnd | Promise<CallEnd> {
   const isStarting = live.watchers.size > 0 && findInTheWay(run, parts.leftBehind) === undefined;
   if (isStarting) publish(live, startOf(working.call, working.input, run.input));
   const lookAgain = processWatch.begin(suspectOf(live, working));
@@ -141,7 +163,7 @@ async function runLater(
   parts: AgentParts,
   live: LiveRun,
   { working, run, entering, resource }: Queued,
-): Promise<ToolEnd> {
+): Promise<CallEnd> {
   const { signal } = working.context;
   try {
     const leave = await entering;

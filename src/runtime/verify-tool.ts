@@ -24,7 +24,8 @@ export type VerifyEnd =
  * rejects.
  */
 export async function verifyTool(run: ToolRun, options: ToolRunOptions): Promise<VerifyEnd> {
-  const call = beginCall(run, options);
+  // The call may have happened: nobody is asked in the middle of finding that out.
+  const call = beginCall({ ...run, replies: undefined }, options);
   if (run.tool.verify === undefined) return unknown(call, { why: 'it has no verify' });
   if (options.signal.aborted) return unknown(call, { why: 'the run is cancelled' });
   const { timeoutMs } = run.tool;

@@ -2,7 +2,7 @@ import type { RunOutcome } from '../agent/run-outcome.ts';
 import { isPromiseLike } from '../base/promise-like.ts';
 import type { Failure } from '../errors/failure.ts';
 import type { WaitingRun } from '../model/store.ts';
-import { ownerNamed, runOwned, warnProcess } from './stray-errors.ts';
+import { ownerNamed, runOwned, warnProcess } from '../model/stray-errors.ts';
 
 /** What a worker tells of its work. */
 export type WorkerEvent =

@@ -1,6 +1,5 @@
 import type { Clock, Random } from '../base/clock.ts';
 import { isRecord } from '../base/json.ts';
-import { nearestNames } from '../base/nearest.ts';
 import { systemClock, systemId, systemRandom } from '../base/system.ts';
 import { systemSignals } from '../base/system-signals.ts';
 import type { ProcessSignals } from '../base/system-signals.ts';
@@ -10,6 +9,8 @@ import type { LeaseOwner, Store } from '../model/store.ts';
 import type { Agent } from './create-agent.ts';
 import { createTeller } from './worker-event.ts';
 import type { WorkerEvent, WorkerListener } from './worker-event.ts';
+import { aClock, aFlag, aFunction, aRandom, checkOptions } from '../model/check-options.ts';
+import type { OptionRule } from '../model/check-options.ts';
 
 /** How a worker works. Every field has a default. */
 export interface WorkerOptions {
@@ -59,16 +60,16 @@ const parkLeaseMs = 30_000;
 
 /** Throws a `ConfigError` for what can never work, and fills in the rest. */
 export function resolveWorker(agents: WorkerAgents, store: Store, options: WorkerOptions): WorkerParts {
-  checkFields(options);
+  checkOptions({ of: 'createWorker()', rules: optionRules }, options);
   if (!isRecord(store) || !isRecord(store.runs))
     throw configError(`A worker needs a store, such as sqlite('runs.db'), got ${showValue(store)}`);
   return {
     agents: readAgents(agents),
     store,
-    pollMs: readNumber(options, { name: 'pollMs', least: 10, unlessTold: 1000 }),
-    concurrency: readNumber(options, { name: 'concurrency', least: 1, unlessTold: 8 }),
-    maxCrashes: readNumber(options, { name: 'maxCrashes', least: 1, unlessTold: 2 }),
-    drainMs: readNumber(options, { name: 'drainMs', least: 0, unlessTold: 10_000 }),
+    pollMs: options.pollMs ?? 1000,
+    concurrency: options.concurrency ?? 8,
+    maxCrashes: options.maxCrashes ?? 2,
+    drainMs: options.drainMs ?? 10_000,
     clock: options.clock ?? systemClock,
     random: options.random ?? systemRandom,
     tell: createTeller(options.onEvent),
@@ -78,42 +79,20 @@ export function resolveWorker(agents: WorkerAgents, store: Store, options: Worke
   };
 }
 
-const optionNames: readonly string[] = [
-  'pollMs',
-  'concurrency',
-  'maxCrashes',
-  'drainMs',
-  'onEvent',
-  'signals',
-  'exitOnSignal',
-  'clock',
-  'random',
-];
-
-function checkFields(options: unknown): void {
-  if (!isRecord(options))
-    throw configError(`The options of createWorker() must be an object, got ${showValue(options)}`);
-  for (const name of Object.keys(options)) {
-    if (optionNames.includes(name)) continue;
-    const [nearest] = nearestNames(name, optionNames);
-    const advice =
-      nearest === undefined ? `known are ${optionNames.join(', ')}` : `did you mean "${nearest}"?`;
-    throw configError(`There is no option ${showName(name)} of createWorker(): ${advice}`);
-  }
-  const { onEvent, clock, signals, exitOnSignal } = options;
-  if (onEvent !== undefined && typeof onEvent !== 'function')
-    throw configError(`"onEvent" must be a function, got ${showValue(onEvent)}`);
-  if (clock !== undefined && !(isRecord(clock) && typeof clock['after'] === 'function'))
-    throw configError(`"clock" must be a clock with wallMs, monotonicMs and after, got ${showValue(clock)}`);
-  if (
-    signals !== undefined &&
-    typeof signals !== 'boolean' &&
-    !(isRecord(signals) && typeof signals['listen'] === 'function')
-  )
-    throw configError(`"signals" must be true or false, got ${showValue(signals)}`);
-  if (exitOnSignal !== undefined && typeof exitOnSignal !== 'boolean')
-    throw configError(`"exitOnSignal" must be true or false, got ${showValue(exitOnSignal)}`);
-}
+const optionRules: Readonly<Record<keyof WorkerOptions, OptionRule>> = {
+  pollMs: wholeFrom(10),
+  concurrency: wholeFrom(1),
+  maxCrashes: wholeFrom(1),
+  drainMs: wholeFrom(0),
+  onEvent: aFunction,
+  signals: {
+    isLegal: (value) => aFlag.isLegal(value) || (isRecord(value) && aFunction.isLegal(value['listen'])),
+    expected: aFlag.expected,
+  },
+  exitOnSignal: aFlag,
+  clock: aClock,
+  random: aRandom,
+};
 
 function readAgents(agents: unknown): ReadonlyMap<string, Agent<unknown>> {
   const list: readonly unknown[] = Array.isArray(agents)
@@ -140,16 +119,11 @@ function isAgent(agent: unknown): agent is Agent<unknown> {
   return isRecord(agent) && typeof agent['name'] === 'string' && typeof agent['resume'] === 'function';
 }
 
-interface NumberRule {
-  readonly name: 'pollMs' | 'concurrency' | 'maxCrashes' | 'drainMs';
-  readonly least: number;
-  readonly unlessTold: number;
-}
-
-function readNumber(options: WorkerOptions, { name, least, unlessTold }: NumberRule): number {
-  const value: unknown = options[name] ?? unlessTold;
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= least) return value;
-  throw configError(`"${name}" must be a whole number from ${least} on, got ${showValue(value)}`);
+function wholeFrom(least: number): OptionRule {
+  return {
+    isLegal: (value) => Number.isSafeInteger(value) && Number(value) >= least,
+    expected: `a whole number from ${least} on`,
+  };
 }
 
 function readSignals({ signals = true }: WorkerOptions): ProcessSignals | undefined {

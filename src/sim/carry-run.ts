@@ -1,5 +1,4 @@
 import type { RunOutcome } from '../agent/run-outcome.ts';
-import type { Json } from '../base/json.ts';
 import type { Failure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import { answerOf, startProcess } from './start-process.ts';
@@ -146,7 +145,7 @@ async function afterSuspension(
   if (reason === 'storage' || reason === 'released') return pause(process, untilGiven(world, failure));
   if (request !== undefined) {
     if (reach(process, 'before approval')) return over;
-    const answer: Json = answerOf(world, request);
+    const answer = answerOf(world, request);
     tell(world, `a person answers: ${JSON.stringify(answer)}`);
     return { type: 'go-on', wish: { answer } };
   }

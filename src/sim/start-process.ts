@@ -1,6 +1,6 @@
 import type { PersonRequest } from '../agent/run-outcome.ts';
 import { isRecord } from '../base/json.ts';
-import type { Json } from '../base/json.ts';
+import type { RunAnswer } from '../agent/run-answer.ts';
 import { createGates } from '../runtime/gates.ts';
 import { createMember } from './sim-members.ts';
 import type { SabotagedProcess } from './sabotage.ts';
@@ -40,7 +40,7 @@ export function startProcess(world: World): SimProcess {
   return process;
 }
 
-function answerInside(process: SimProcess, request: PersonRequest): Json | Promise<Json> {
+function answerInside(process: SimProcess, request: PersonRequest): RunAnswer | Promise<RunAnswer> {
   if (reach(process, 'before approval')) return never();
   const answer = answerOf(process.world, request);
   tell(process.world, `somebody in the process answers: ${JSON.stringify(answer)}`);
@@ -48,7 +48,7 @@ function answerInside(process: SimProcess, request: PersonRequest): Json | Promi
 }
 
 /** What a person says to a request: the same to the same one, and the truth. */
-export function answerOf(world: World, request: PersonRequest): Json {
+export function answerOf(world: World, request: PersonRequest): RunAnswer {
   const { id } = request;
   if (request.type === 'mend') return { id, approved: true };
   if (request.type === 'question') return { id, answer: 'As you see fit.' };

@@ -1,5 +1,5 @@
 import type { RunOutcome } from '../agent/run-outcome.ts';
-import type { Json } from '../base/json.ts';
+import type { RunAnswer } from '../agent/run-answer.ts';
 import type { RunRow } from '../model/store.ts';
 import { createWorker } from '../runtime/create-worker.ts';
 import type { Worker } from '../runtime/create-worker.ts';
@@ -9,7 +9,7 @@ import { beginAnew, tell } from './world.ts';
 
 /** How somebody wants a run to be taken up. */
 export interface Wish {
-  readonly answer?: Json;
+  readonly answer?: RunAnswer;
   readonly byHand?: true;
   /** It has failed or was cancelled, and is to go on. */
   readonly goesOn?: true;

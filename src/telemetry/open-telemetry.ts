@@ -8,6 +8,7 @@ import { beginRun, cleanName, endOpenSpans } from './run-spans.ts';
 import type { RunSpans, SpanSource } from './run-spans.ts';
 import { spanRules } from './span-rules.ts';
 import type { TelemetryApi } from './telemetry-api.ts';
+import { checkOptions } from '../model/check-options.ts';
 
 /** How a trace is made. */
 export interface OpenTelemetryOptions {
@@ -44,6 +45,7 @@ export interface TelemetryReport {
  * @example createAgent({ …, hooks: [openTelemetry()] });
  */
 export function openTelemetry(options: OpenTelemetryOptions = {}): OpenTelemetryHook {
+  checkOptions({ of: 'openTelemetry()', rules: ['api', 'tracerName', 'recordContent'] }, options);
   const { api } = options;
   return telemetryHook(loadPeer(peerName, { given: api, install: `npm install ${peerName}` }), options);
 }

@@ -33,6 +33,7 @@ import {
   trimSession,
 } from './memory-store-sessions.ts';
 import { readWhole, readWholeSession, restoreRun, restoreSession } from './memory-store-whole.ts';
+import { checkOptions } from '../model/check-options.ts';
 
 /** What a memory store is made of. */
 export interface MemoryStoreOptions {
@@ -98,6 +99,7 @@ export interface MemoryStore extends Store {
  * @example const store = memoryStore({ faults: { before: ({ number }) => (number === 7 ? diskFull : undefined) } });
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
+  checkOptions({ of: 'memoryStore()', rules: ['clock', 'durability', 'faults', 'isFrozen'] }, options);
   const { clock = systemClock, isFrozen = false, ...rest } = options;
   return createHandle(
     createStoreData(() => clock.wallMs(), isFrozen),

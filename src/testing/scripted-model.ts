@@ -16,6 +16,7 @@ import { answerSteps, cutIntoPieces } from '../providers/simulated/answer-steps.
 import type { ScriptedCallText } from '../providers/simulated/answer-steps.ts';
 import { playAttempt } from '../providers/simulated/play-attempt.ts';
 import type { Player, Step } from '../providers/simulated/play-attempt.ts';
+import { checkOptions } from '../model/check-options.ts';
 
 /** A tool call in a script. `argumentsText` is sent as it is, so it need not be JSON. */
 export interface ScriptedCall {
@@ -109,10 +110,21 @@ const everything: Capabilities = {
  * @example
  * const model = scriptedModel([{ failure: 'OVERLOADED' }, { toolCalls: [{ name: 'refund', arguments: { orderId: '17' } }] }, 'Done.']);
  */
+const optionNames = [
+  'provider',
+  'name',
+  'quotaKey',
+  'capabilities',
+  'price',
+  'usage',
+  'repeat',
+] as const satisfies readonly (keyof ScriptedModelOptions)[];
+
 export function scriptedModel(
   script: readonly ScriptStep[] | Extract<ScriptStep, (...given: never) => unknown>,
   options: ScriptedModelOptions = {},
 ): ScriptedModel {
+  checkOptions({ of: 'scriptedModel()', rules: optionNames }, options);
   const { provider = 'scripted', name = 'scripted', usage = { inputTokens: 10, outputTokens: 5 } } = options;
   const calls: RecordedCall[] = [];
   const player = { provider, model: name, price: options.price };

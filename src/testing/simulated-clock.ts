@@ -3,6 +3,7 @@ import { assert } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
 import { createTimers } from './timers.ts';
 import type { Timers } from './timers.ts';
+import { checkOptions } from '../model/check-options.ts';
 
 /**
  * A clock that a test moves by hand.
@@ -42,7 +43,9 @@ const turnsBetweenTimers = 3;
 const stuckAfterMs = 500;
 
 /** Time that stands still until it is moved. Starts on 1 January 2026, or at `startWallMs`. */
-export function simulatedClock({ startWallMs = Date.UTC(2026, 0, 1) } = {}): SimulatedClock {
+export function simulatedClock(options: { readonly startWallMs?: number } = {}): SimulatedClock {
+  checkOptions({ of: 'simulatedClock()', rules: ['startWallMs'] }, options);
+  const { startWallMs = Date.UTC(2026, 0, 1) } = options;
   assert(Number.isFinite(startWallMs), `A clock needs a finite start, got ${startWallMs}`);
   const timers = createTimers();
   let wallOffsetMs = startWallMs;

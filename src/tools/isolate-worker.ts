@@ -83,6 +83,7 @@ function rerailContext() {
       if (told <= 1000) rerailSay({ type: 'progress', message, details });
     },
     assist: missing('assist'),
+    ask: missing('ask'),
     background: missing('background'),
     remember: missing('remember'),
     recall: missing('recall'),

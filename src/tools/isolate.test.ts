@@ -32,6 +32,7 @@ function createContext(): Told {
     background: refuse,
     remember: refuse,
     recall: refuse,
+    ask: refuse,
   };
   return { context, progress, abort: (reason) => controller.abort(reason) };
 }

@@ -23,6 +23,7 @@ function createContext(): ToolContext {
     background: () => undefined,
     remember: () => undefined,
     recall: () => undefined,
+    ask: () => Promise.resolve(''),
   };
 }
 
@@ -67,7 +68,7 @@ describe('tool()', () => {
 
   it('returns a tool as it is', () => {
     const add = tool({ ...base, execute: () => 1 });
-    expect(tool(add)).toBe(add);
+    expect(tool(add as never)).toBe(add);
   });
 
   it('infers the input, isolated or not', () => {

@@ -7,16 +7,23 @@ import type { Schema, Tool } from '../model/tool.ts';
 import { guardExit } from './exit-guard.ts';
 import { createIsolated } from './isolate.ts';
 
-/** A definition with its code at hand, or in a module that a thread of its own loads. */
-export type ToolOptions<S extends Schema> =
-  | (Omit<ToolDefinitionInput<S>, 'isolate'> & { readonly isolate?: boolean })
-  | (Omit<ToolDefinitionInput<S>, 'isolate' | 'execute'> & {
-      readonly isolate: ToolModule;
-      readonly execute?: never;
-    });
+/** A definition with its code at hand. */
+export interface ToolWithCode<S extends Schema> extends Omit<ToolDefinitionInput<S>, 'isolate'> {
+  readonly isolate?: boolean;
+}
+
+/** A definition whose code is in a module that a thread of its own loads. */
+export interface ToolInModule<S extends Schema> extends Omit<ToolDefinitionInput<S>, 'isolate' | 'execute'> {
+  readonly isolate: ToolModule;
+  readonly execute?: never;
+}
+
+/** What `tool()` takes. */
+export type ToolOptions<S extends Schema> = ToolWithCode<S> | ToolInModule<S>;
 
 /**
- * Makes a tool that an agent can use. Throws a `ConfigError` that names the field where the definition makes no sense.
+ * Makes a tool that an agent can use; a tool is returned as it is. Throws a `ConfigError` that names the field where the definition makes
+ * no sense. One signature: of several, a compiler explains each, and the property that is wrong drowns in it.
  *
  * @example
  * const weather = tool({
@@ -27,11 +34,8 @@ export type ToolOptions<S extends Schema> =
  *   execute: async ({ city }, { signal }) => lookUp(city, { signal }),
  * });
  */
-export function tool<S extends Schema>(definition: ToolOptions<S>): Tool;
-/** A tool is returned as it is. */
-export function tool(definition: Tool): Tool;
-export function tool<S extends Schema>(definition: ToolOptions<S> | Tool): Tool {
-  if (isTool(definition) || !isRecord(definition)) return defineTool(definition);
+export function tool<S extends Schema>(definition: ToolOptions<S>): Tool {
+  if (isTool(definition) || !isRecord(definition)) return defineTool(definition as unknown as Tool); // Refused there.
   const { isolate, ...plain } = definition;
   if (isolate === undefined || isolate === false) {
     const inProcess = plain as ToolDefinitionInput<S>;

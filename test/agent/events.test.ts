@@ -8,6 +8,7 @@ import type {
   RunOutcome,
   StopReason,
   SuspendReason,
+  RunAnswer,
   Tool,
 } from '../../src/index.ts';
 import type { RecoveryName } from '../../src/agent/recovery.ts';
@@ -34,7 +35,7 @@ interface Play {
   readonly input?: Parameters<ReturnType<typeof createAgent>['run']>[0];
   /** What is done while it runs. */
   readonly meanwhile?: (clock: SimulatedClock, agent: ReturnType<typeof createAgent>) => void;
-  readonly answer?: unknown;
+  readonly answer?: RunAnswer | undefined;
 }
 
 interface Played {

@@ -520,7 +520,7 @@ async function stepsIn(store: ReturnType<typeof memoryStore>): Promise<readonly 
 describe('the option', () => {
   it('is checked when the agent is made', () => {
     expect(() => createAgent({ model: scriptedModel([]), explain: 'sometimes' as 'auto' })).toThrow(
-      '"explain" of the agent must be "auto", "always" or "never"',
+      '"explain" of createAgent() must be "auto", "always" or "never"',
     );
   });
 });

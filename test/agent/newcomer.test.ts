@@ -191,10 +191,10 @@ describe('misuse is told with the field and the way out', () => {
   const model = scriptedModel(['Hello.']);
   it.each([
     [{}, /"model"/],
-    [{ model, tools: { a } }, /"tools" must be a list of tools, each made with tool/],
-    [{ model, tools: [null] }, /"tools" must be a list/],
+    [{ model, tools: { a } }, /"tools" of createAgent\(\) must be a list of tools, each made with tool/],
+    [{ model, tools: [null] }, /"tools" of createAgent\(\) must be a list/],
     [{ model, tools: [{ name: 'a', description: 'x', execute: () => 1 }] }, /made with tool/],
-    [{ model, clock: {} }, /"clock" of the agent must be a clock/],
+    [{ model, clock: {} }, /"clock" of createAgent\(\) must be a clock/],
     [{ model, random: 4 }, /"random"/],
     [{ model, gates: {} }, /"gates"/],
     [{ model, settings: null }, /"settings"/],
@@ -202,10 +202,10 @@ describe('misuse is told with the field and the way out', () => {
     [{ model, policy: { retry: 3 } }, /"retry"/],
     [{ model, policy: { retry: { attempts: 3 } } }, /"attempts"/],
     [{ model, policy: { timeouts: { total: 1 } } }, /"total"/],
-    [{ model, policy: { inDoubt: 'perhaps' } }, /"policy.inDoubt" must be "ask" or "tell"/],
+    [{ model, policy: { inDoubt: 'perhaps' } }, /"inDoubt" of "policy" must be "ask" or "tell"/],
     [{ model, policy: { loop: { nudgAt: 1 } } }, /did you mean "nudgeAt"/],
     [{ model, policy: { loop: { stopAt: -1 } } }, /whole number above 0/],
-    [{ model, store: 'x' }, /"store" of the agent must be a store, such as sqlite/],
+    [{ model, store: 'x' }, /"store" of createAgent\(\) must be a store, such as sqlite/],
   ])('%o', (options, message) => {
     expect(() => createAgent(options as never)).toThrow(message);
   });

@@ -429,12 +429,12 @@ describe('a run that is taken up in another process', () => {
 
 describe('the options', () => {
   it.each([
-    { options: { setup: 'open it' }, message: '"setup" of the agent must be a function of { signal }' },
+    { options: { setup: 'open it' }, message: '"setup" of createAgent() must be a function of { signal }' },
     {
       options: { setupTimeoutMs: 0 },
-      message: '"setupTimeoutMs" of the agent must be a number of milliseconds',
+      message: '"setupTimeoutMs" of createAgent() must be a number of milliseconds',
     },
-    { options: { setupTimeoutMs: Number.NaN }, message: '"setupTimeoutMs" of the agent must be' },
+    { options: { setupTimeoutMs: Number.NaN }, message: '"setupTimeoutMs" of createAgent() must be' },
   ])('refuse $options', ({ options, message }) => {
     const given = { model: scriptedModel(['Hi.']), ...options } as unknown as AgentOptions;
     expect(() => createAgent(given)).toThrow(message);

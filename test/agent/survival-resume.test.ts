@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createAgent, tool } from '../../src/index.ts';
-import type { Agent, AgentOptions, RunEvent, RunOutcome } from '../../src/index.ts';
+import type { Agent, AgentOptions, RunAnswer, RunEvent, RunOutcome } from '../../src/index.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { systemClock } from '../../src/base/system.ts';
 import { chaosProtocols, startChaosServer } from '../../src/chaos/index.ts';
@@ -75,7 +75,7 @@ async function begin(agent: Agent, way: Way): Promise<Extract<RunOutcome, { type
   return outcome;
 }
 
-async function goOn(agent: Agent, runId: string, given?: unknown): Promise<RunOutcome> {
+async function goOn(agent: Agent, runId: string, given?: RunAnswer): Promise<RunOutcome> {
   const events: RunEvent[] = [];
   const startMs = performance.now();
   const outcome = await agent.resume(runId, {

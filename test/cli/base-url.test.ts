@@ -207,7 +207,7 @@ describe('a wrong address says what was asked, what is likely and what to type',
       what: 'OpenAI, a server that gives no reason',
       family: 'openai' as const,
       url: '{gate}/silent/v1',
-      exitCode: 23,
+      exitCode: 14,
       says: ['{gate}/silent/v1/responses is not there', 'type --base-url "{gate}/v1".', '(MODEL_NOT_FOUND)'],
     },
     {
@@ -271,7 +271,7 @@ describe("a wrong model or key at an address of one's own", { timeout: 60_000 },
     const result = await rerail(['run', 'hi', '--model', model, '--base-url', '{gate}'], {
       [key]: 'test-key',
     });
-    expect(result).toMatchObject({ exitCode: 23, out: '' });
+    expect(result).toMatchObject({ exitCode: 14, out: '' });
     expect(said(result)).toMatch(new RegExp(`Did you mean .*${near}`));
     expect(said(result)).toContain('(MODEL_NOT_FOUND)');
     expect(said(result)).not.toContain('is not there');
@@ -283,7 +283,7 @@ describe("a wrong model or key at an address of one's own", { timeout: 60_000 },
     async ({ family }) => {
       chaos.setFaults({ script: ['auth'] });
       const result = await ask(family, ['--base-url', '{gate}']);
-      expect(result).toMatchObject({ exitCode: 23, out: '' });
+      expect(result).toMatchObject({ exitCode: 10, out: '' });
       expect(said(result)).toContain(`Check ${families[family].key}`);
       expect(said(result)).toContain(filled('The key was sent to {gate}, by --base-url'));
       expect(said(result)).toContain('(AUTHENTICATION_ERROR)');

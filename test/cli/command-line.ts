@@ -34,7 +34,9 @@ export async function buildCommandLine(): Promise<CommandLine> {
   await mkdir(cache, { recursive: true });
   const folder = await mkdtemp(path.join(cache, 'rerail-store-cli-test-'));
   const main = path.join(folder, 'dist', 'cli', 'main.js');
-  await bundle({ exports: {}, bin: { rerail: 'dist/cli/main.js' } }, { folder: path.join(folder, 'dist') });
+  // The package itself too: a configuration may import it.
+  const exports = { '.': { default: './dist/index.js' } };
+  await bundle({ exports, bin: { rerail: 'dist/cli/main.js' } }, { folder: path.join(folder, 'dist') });
   await copyFile(path.join(root, 'package.json'), path.join(folder, 'package.json'));
   return {
     folder,

@@ -1,7 +1,6 @@
 import type { AgentSeam } from '../../src/cli/run-reading/agent-seam.ts';
 import type { ChosenModel, Settings } from '../../src/cli/config/settings.ts';
-import type { RunEvent, PersonRequest } from '../../src/index.ts';
-import type { Json } from '../../src/base/json.ts';
+import type { RunAnswer, RunEvent, PersonRequest } from '../../src/index.ts';
 import { createRunView } from '../../src/cli/view/create-run-view.ts';
 import { sqlite } from '../../src/storage/sqlite/sqlite.ts';
 import type { ScriptStep } from '../../src/testing/index.ts';
@@ -17,7 +16,7 @@ export interface SeamOptions {
   readonly afterMs?: number;
   readonly models?: readonly ChosenModel[];
   /** The person at the terminal. */
-  readonly ask?: (request: PersonRequest) => Json | undefined;
+  readonly ask?: (request: PersonRequest) => RunAnswer | undefined;
 }
 
 /** The agent of the stories in the place of the one of the settings. */

@@ -1,6 +1,7 @@
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { approveWith } from '../../src/cli/approve-command.ts';
 import { cancelWith } from '../../src/cli/cancel-command.ts';
@@ -11,8 +12,10 @@ import { resumeWith } from '../../src/cli/resume-command.ts';
 import type { AgentSeam } from '../../src/cli/run-reading/agent-seam.ts';
 import { openQuestion } from '../../src/cli/run-reading/next-steps.ts';
 import { readRun } from '../../src/cli/run-reading/read-run.ts';
+import { runShow } from '../../src/cli/show-command.ts';
 import { settleWith } from '../../src/cli/settle-command.ts';
-import { createFailure, RerailError } from '../../src/index.ts';
+import { createFailure, RerailError, tool } from '../../src/index.ts';
+import type { Tool } from '../../src/index.ts';
 import { sqlite } from '../../src/storage/sqlite/sqlite.ts';
 import { laterMs, perform } from './fake-io.ts';
 import type { Done } from './fake-io.ts';
@@ -452,6 +455,64 @@ describe('an answer to a call', () => {
     expect(out).toMatch(/"cents": 5[^]+Run exactly this, once\? \[y\/N\] /);
     expect(done).toEqual(paid);
     expect(await statusOf(file, 'to-approve')).toBe(status);
+  });
+
+  const cents = {
+    type: 'object',
+    properties: { cents: { type: 'integer', maximum: 9 } },
+    required: ['cents'],
+  };
+  const payer = (paid: unknown[]): Tool =>
+    tool({
+      name: 'pay',
+      description: 'Pays.',
+      input: cents,
+      permission: 'ask',
+      execute: (input) => paid.push(input) && 'paid',
+    });
+
+  it.each([{ typed: '{"cents": 3}' }, { typed: '@arguments.json' }])(
+    'runs the call with the arguments of --input $typed, and show has both',
+    async ({ typed }) => {
+      const file = copy();
+      const paid: unknown[] = [];
+      const flags = { call: await pendingCall(file, 'to-approve'), input: typed };
+      const world = { readFile: () => Readable.from([Buffer.from('{"cents": 3}')]) };
+      const options = { tools: [payer(paid)] };
+      const done = await type(approveWith, 'to-approve', { file, flags, world, options });
+      expect(done.out).toMatch(/"cents": 3[^]+The model asked for/);
+      expect(done.exitCode).toBe(0);
+      expect(paid).toEqual([{ cents: 3 }]);
+      const shown = await perform(runShow, { args: ['to-approve'], flags: { store: file } });
+      expect(shown.out).toMatch(/changed from\s+\{"cents":5\} to \{"cents":3\}/);
+    },
+  );
+
+  it.each([
+    { input: '{"cents": 30}', says: /Cannot approve the call of "pay"[^]+VALIDATION_ERROR/ },
+    { input: '{"cents": 1e999}', says: /--input must be the arguments of the call/ },
+    { input: '[1]', says: /--input must be the arguments of the call/ },
+    { input: 'cents', says: /--input must be the arguments of the call/ },
+  ])('refuses --input $input, and the question stays open', async ({ input, says }) => {
+    const file = copy();
+    const paid: unknown[] = [];
+    const flags = { call: await pendingCall(file, 'to-approve'), input };
+    const done = await type(approveWith, 'to-approve', { file, flags, options: { tools: [payer(paid)] } });
+    expect(`${done.out}${done.err}`).toMatch(says);
+    expect(paid).toEqual([]);
+    expect(await statusOf(file, 'to-approve')).toBe('suspended');
+  });
+
+  it('opens the question again where --no-resume wrote down what does not fit', async () => {
+    const file = copy();
+    const paid: unknown[] = [];
+    const flags = { call: await pendingCall(file, 'to-approve'), input: '{"cents": 30}', resume: false };
+    await type(approveWith, 'to-approve', { file, flags });
+    const options = { tools: [payer(paid)] };
+    const resumed = await type(resumeWith, 'to-approve', { file, options });
+    expect(resumed.exitCode).toBe(23);
+    expect(paid).toEqual([]);
+    expect(await statusOf(file, 'to-approve')).toBe('suspended');
   });
 
   it.each([

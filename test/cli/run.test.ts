@@ -18,6 +18,19 @@ const files = {
   'project/test/area.test.js': `import { test } from 'node:test';\nimport assert from 'node:assert/strict';\nimport { perimeter } from '../src/area.js';\n\ntest('perimeter', () => {\n  assert.equal(perimeter(3, 2), 10);\n});\n`,
   'project/slow.js': 'process.stdout.write("begun\\n");\nsetTimeout(() => undefined, 60_000);\n',
   'allow.json': '{"permissions":[{"tool":["shell","edit_file"],"permission":"allow"}]}',
+  'tools.mjs': `import { tool } from 'rerail';
+const input = { type: 'object', properties: { invoice: { type: 'string' } }, required: ['invoice'] };
+export default {
+  tools: [
+    tool({
+      name: 'pay_invoice',
+      description: 'Pays an invoice.',
+      input,
+      execute: async (_input, { ask }) => 'paid from ' + (await ask('From which account?')),
+    }),
+  ],
+};
+`,
   'schema.json': '{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}',
 };
 
@@ -132,6 +145,27 @@ describe('rerail run', { timeout: 60_000 }, () => {
     );
     expect(err).toMatch(/ reject waits(?: --call [0-9a-f]+)? --reason "…" /);
     expect(err).not.toMatch(/ resume waits/);
+  });
+
+  it('waits with exit code 23 where a tool asks something, in any mode, and says how to answer', async () => {
+    const config = ['--config', path.join(folder, 'tools.mjs')];
+    for (const flags of [[], ['--on-approval', 'suspend']]) {
+      const runId = `asks-${flags.length}`;
+      const waiting = await start(['Pay invoice 9', ...standing(), ...config, ...flags, '--run-id', runId]);
+      expect(waiting.exitCode).toBe(23);
+      expect(waiting.err).toContain('From which account?');
+      expect(waiting.err).toMatch(new RegExp(`answer it, and go on: .* resume ${runId} --answer "…" `, 'u'));
+      const why = await program.run(['why', runId, '--store', path.join(folder, 'runs.db')]);
+      expect(why.out).toContain('It waits for somebody to answer this: From which account?');
+      const bare = await program.run(['resume', runId, ...standing(), ...config]);
+      expect(bare.exitCode).toBe(23);
+      expect(bare.err).toContain('--answer "…"');
+      const resumed = await program.run(['resume', runId, '--answer', '4711', ...standing(), ...config]);
+      expect(resumed.exitCode).toBe(0);
+      expect(resumed.out).toContain('paid from 4711');
+      const shown = await program.run(['show', runId, '--store', path.join(folder, 'runs.db')]);
+      expect(shown.out).toMatch(/A person is asked: From which account\?[^]+Answered/u);
+    }
   });
 
   it('cancels at the first Ctrl-C, says how to go on, ends with 130 and leaves nothing running', async () => {

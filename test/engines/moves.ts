@@ -86,15 +86,20 @@ interface Kept {
 
 let runs = 0;
 
-/** Names are new, for the backend may have kept what an earlier test began. */
+/** Names are new, since the backend may have kept a run of an earlier test. Times are today's, since questions expire after a day. */
 function renamed(record: RunSnapshot): RunSnapshot {
   runs += 1;
   const text = JSON.stringify(record).replaceAll(
     JSON.stringify(record.runId),
     JSON.stringify(`moved-${process.pid}-${runs}`),
   );
-  return JSON.parse(text) as RunSnapshot;
+  const wallTimes = text.match(wallTime)?.map(Number) ?? [];
+  const shiftMs = Date.now() - Math.max(...wallTimes);
+  return JSON.parse(text.replace(wallTime, (ms) => String(Number(ms) + shiftMs))) as RunSnapshot;
 }
+
+/** Milliseconds since 1970, of a day between 2025 and 2030. */
+const wallTime = /\b1[78]\d{11}\b/g;
 
 function expectQuestion(outcome: RunOutcome): void {
   expect(outcome).toMatchObject({ type: 'suspended', reason: 'approval', request: { tool: 'pay' } });

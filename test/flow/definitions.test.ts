@@ -121,13 +121,13 @@ const bad: readonly Bad[] = [
   {
     what: 'a name that reads as one of an agent below',
     make: () => flow('a', { agents, name: 'desk/a' }),
-    words: /"name" of the agent must not contain "\/", which stands before the names of agents below/,
+    words: /"name" of createAgent\(\) must not contain "\/", which stands before the names of agents below/,
     code: 'CONFIG_ERROR',
   },
   {
     what: 'such a name of an agent',
     make: () => createAgent({ name: 'desk/a', model: scriptedModel([]) }),
-    words: /"name" of the agent must not contain "\/"/,
+    words: /"name" of createAgent\(\) must not contain "\/"/,
     code: 'CONFIG_ERROR',
   },
   {

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { RerailError } from '../../src/errors/rerail-error.ts';
 import { capability } from '../../src/flow/plan/capability.ts';
 import { plan } from '../../src/flow/plan/plan.ts';
 import { eventsOf, expectType, watchedModel, watchEverything } from '../agent/scene.ts';
@@ -238,5 +240,50 @@ describe('a question to the model', () => {
     expect(failure).toMatchObject({ code: 'PLAN_INVALID' });
     expect(failure.message).toContain('It cannot cook');
     expect(askedIn({ model }, 1)).toContain('Cook something.');
+  });
+});
+
+describe('assist() in a capability', () => {
+  it('asks the model of the plan, on the budget of its run', async () => {
+    const stage = setStage();
+    const { made, model, told } = planOf(stage, {
+      script: [all, usual, '{"degrees":19}', 'It is warm.'],
+      read: async (_times, { assist }) =>
+        (await assist('How warm is it?', z.object({ degrees: z.number() }))).degrees,
+    });
+    const outcome = expectType(await stage.run(made), 'completed');
+    expect(askedIn({ model }, 2)).toContain('How warm is it?');
+    expect(told).toEqual([19]);
+    expectUsage(outcome, 4);
+  });
+
+  it('fails as the model does, with its code, and moves on to the next model of the chain', async () => {
+    const stage = setStage();
+    const codes: string[] = [];
+    const gone = { failure: 'MODEL_NOT_FOUND' } as const;
+    const first = watchedModel([all, usual, { failure: 'INVALID_REQUEST' }, gone, gone]);
+    const second = watchedModel(['20', 'It is warm.'], { name: 'second' });
+    const helped = capability({
+      name: 'read',
+      description: 'Reads.',
+      provides: { degrees: z.number() },
+      effect: 'read',
+      execute: async (_values, { assist }) => {
+        const failed = await assist('How warm?').catch((error: unknown) => error);
+        codes.push(RerailError.isInstance(failed) ? failed.code : String(failed));
+        return { degrees: Number(await assist('How warm is it?')) };
+      },
+    });
+    const { capabilities } = planOf(stage, { script: [] });
+    const others = capabilities.filter(({ name }) => name !== 'read');
+    const made = plan({
+      ...stage.world,
+      extractTask: false,
+      capabilities: [helped, ...others],
+      model: [first, second],
+    });
+    expectType(await stage.run(made), 'completed');
+    expect(codes).toEqual(['INVALID_REQUEST']);
+    expect(JSON.stringify(second.calls[0]?.request.messages)).toContain('How warm is it?');
   });
 });

@@ -32,9 +32,11 @@ describe('a plan that must know more', () => {
     expectType(await stage.run(made), 'suspended');
     const again = expectType(await stage.resume(made), 'suspended');
     expect(again.request).toMatchObject({ question: 'Which room?' });
-    const empty = expectType(await stage.resume(made, { answer: '  ' }), 'suspended');
-    expect(empty.request).toMatchObject({ question: 'Which room?' });
+    await expect(stage.resume(made, { answer: '  ' })).rejects.toThrow(
+      /The answer to a question means nothing: it is empty/,
+    );
     expect(model.calls).toHaveLength(2);
+    expectType(await stage.resume(made, { answer: 'The cellar.' }), 'completed');
   });
 
   it('takes the answer in another process', async () => {

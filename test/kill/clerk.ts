@@ -1,3 +1,4 @@
+import type { RunAnswer } from '../../src/index.ts';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../../src/base/clock.ts';
@@ -122,7 +123,7 @@ interface More {
 }
 
 /** What a person says who was asked: yes to all but burning, and the truth, from the ledger, about what may have happened. */
-export function answerOf(ledger: Ledger, request: unknown): unknown {
+export function answerOf(ledger: Ledger, request: unknown): RunAnswer {
   const { type, tool: name, input } = request as Question;
   if (type === 'approval') return { approved: name !== 'burn' };
   const line = ledger.findCall(input.call);

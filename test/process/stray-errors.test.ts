@@ -1,5 +1,9 @@
 import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startChaosServer } from '../../src/chaos/index.ts';
+import { buildCommandLine } from '../cli/command-line.ts';
 import { bundleProgram } from '../kill/program.ts';
 
 // Every place where code of a user is called, and every way to misbehave there, each in a process of its own.
@@ -20,6 +24,20 @@ const places = [
   'when',
   'input',
 ];
+/** Code that is called in the same ways as that above: one way of each kind is enough. */
+const furtherPlaces = [
+  'guardrail',
+  'transformer',
+  'input-schema',
+  'output-schema',
+  'toJSON',
+  'model',
+  'fetch',
+  'callModel',
+  'worker',
+  'worker-onEvent',
+];
+const furtherWays = ['throws', 'rejects-later', 'floats', 'timer-throws'];
 
 interface Ended {
   readonly code: number;
@@ -44,13 +62,17 @@ function start(...words: readonly string[]): Promise<Ended> {
 }
 
 describe('code of a user that misbehaves', () => {
-  it.each(places)('in %s never ends the process', async (place) => {
+  const rows = [
+    ...places.map((place) => ({ place, ways: [...thrown, ...stray] })),
+    ...furtherPlaces.map((place) => ({ place, ways: furtherWays })),
+  ];
+  it.each(rows)('in $place never ends the process', async ({ place, ways }) => {
     const check = async (way: string): Promise<readonly string[]> => {
       const { code, stdout, stderr } = await start(place, way);
       const isNamed = thrown.includes(way) || /left an error to the process/.test(stdout + stderr);
       return code === 0 && isNamed ? [] : [`${way}: ${code} ${stdout} ${stderr}`];
     };
-    const problems = (await Promise.all([...thrown, ...stray].map(check))).flat();
+    const problems = (await Promise.all(ways.map(check))).flat();
     expect(problems).toEqual([]);
   });
 
@@ -85,6 +107,49 @@ describe('code of a user that misbehaves', () => {
     expect(stderr).not.toContain('left an error');
   });
 });
+
+describe('a tool of the command line', () => {
+  it('that leaves a rejection behind is named, and the run completes', async () => {
+    const line = await buildCommandLine();
+    const call = { toolCalls: [{ name: 'refresh', arguments: {} }] };
+    const server = await startChaosServer({ model: { script: [call, 'All is done.', 'All is done.'] } });
+    await writeFile(path.join(line.folder, 'probe.mjs'), refreshTool);
+    try {
+      const args = ['run', 'Go.', '--config', 'probe.mjs', '--model', 'openai:gpt-5.4'];
+      const env = {
+        OPENAI_API_KEY: 'test-key',
+        OPENAI_BASE_URL: `${server.url}/v1`,
+        HOME: path.join(line.folder, 'home'),
+      };
+      const { exitCode, out, err } = await line.run(args, { env });
+      expect({ exitCode, out }).toEqual({
+        exitCode: 0,
+        out: expect.stringContaining('All is done.') as string,
+      });
+      expect(err).toContain('Tool "refresh" left an error to the process');
+      expect(err).not.toMatch(/defect|INTERNAL|your message/);
+    } finally {
+      await server.close();
+      await line.remove();
+    }
+  });
+});
+
+const refreshTool = `import { tool } from 'rerail';
+const refresh = tool({
+  name: 'refresh',
+  description: 'For tests.',
+  input: { type: 'object', properties: {} },
+  effect: 'read',
+  permission: 'allow',
+  execute: async () => {
+    void Promise.reject(new Error('cache is down'));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return 'ok';
+  },
+});
+export default { tools: [refresh] };
+`;
 
 describe('a tool that changes the process', () => {
   it.each([

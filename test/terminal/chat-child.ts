@@ -80,11 +80,17 @@ function open({ onApproval }: ChatHandlers, name = 'gpt-5.2'): Promise<ChatAgent
     effect: 'read',
     execute: (_input, { signal }) => setTimeout(800, 'rested', { signal }),
   });
+  const book = tool({
+    name: 'book',
+    description: 'Books a seat.',
+    input: { type: 'object', properties: {}, additionalProperties: false },
+    execute: async (_input, { ask }) => `booked: ${await ask('Window or aisle?')}`,
+  });
   const store = sqlite(world.store);
   const agent = createAgent({
     name: 'chat',
     model,
-    tools: [shell, count, nap],
+    tools: [shell, count, nap, book],
     policy: { retry: { baseDelayMs: 200 } },
     callbacks: { onApproval },
     store,

@@ -187,6 +187,32 @@ describe('what is typed in a chat', () => {
     expect(JSON.stringify(server.requests[1]?.body)).toContain('and be quick');
   });
 
+  it('answers what a tool asks, in words', async () => {
+    const { terminal, server } = await chat({
+      server: { model: { script: [{ toolCalls: [{ name: 'book', arguments: {} }] }, 'Booked.'] } },
+    });
+    terminal.type('Book\r');
+    await terminal.waitFor(/Window or aisle\?[^]*Type the answer and press Enter/u);
+    terminal.type('the aisle, please\r');
+    await terminal.waitFor(/Booked\./u);
+    expect(JSON.stringify(server.requests[1]?.body)).toContain('booked: the aisle, please');
+  });
+
+  it('leaves the question of a tool open by Escape, and asks it again with /resume', async () => {
+    const { terminal, server } = await chat({
+      server: { model: { script: [{ toolCalls: [{ name: 'book', arguments: {} }] }, 'Booked.'] } },
+    });
+    terminal.type('Book\r');
+    await terminal.waitFor(/Type the answer and press Enter/u);
+    terminal.type('\u001b');
+    await terminal.waitFor(/suspended: it waits for an answer in words; Window or aisle\?/u);
+    terminal.type('/resume\r');
+    await terminal.waitFor(/\/resume[^]+Type the answer and press Enter/u);
+    terminal.type('the window\r');
+    await terminal.waitFor(/Booked\./u);
+    expect(JSON.stringify(server.requests[1]?.body)).toContain('booked: the window');
+  });
+
   it('is asked by itself where it came too late for the turn', async () => {
     const { terminal, server } = await chat({
       server: { latencyMs: 600, model: { script: ['One.', 'Two.'] } },

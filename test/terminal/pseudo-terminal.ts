@@ -81,6 +81,8 @@ export function openPseudoTerminal(options: PseudoTerminalOptions): PseudoTermin
     },
     exited: async () => {
       await until(() => exitCode !== undefined, 'The end of the program', patienceMs);
+      // The model of the screen takes in what was written a little later.
+      await new Promise<void>((resolve) => model.write('', resolve));
       return exitCode ?? -1;
     },
     kill: () => {

@@ -62,7 +62,7 @@ const planted: readonly Planted[] = [
     title: 'an entry that lists names of a layer it may not',
     rule: 'layer',
     path: 'src/model/index.ts',
-    text: `export { b } from '../providers/b.ts';\n`,
+    text: `export { b } from '../storage/b.ts';\n`,
   },
   {
     title: 'a dynamic import across layers',
@@ -335,6 +335,7 @@ describe('checkTidy()', () => {
       storage: 'base errors model',
       telemetry: 'base errors model',
       runtime: 'base errors model resilience agent context',
+      machine: 'base errors model resilience agent context runtime',
       flow: 'base errors model resilience agent context runtime',
       engines: 'base errors model resilience agent context runtime',
       mcp: 'base errors model resilience agent context runtime',

@@ -15,7 +15,7 @@ interface Layer {
 export const layers: Readonly<Record<string, Layer>> = {
   base: { mayImport: [] },
   errors: { mayImport: ['base'] },
-  model: { mayImport: ['base', 'errors'], mayReExport: ['resilience', 'runtime', 'interop'] },
+  model: { mayImport: ['base', 'errors'], mayReExport: ['resilience', 'runtime', 'providers', 'interop'] },
   resilience: { mayImport: ['base', 'errors'] },
   agent: { mayImport: [...core, 'resilience'] },
   context: { mayImport: core },
@@ -24,6 +24,8 @@ export const layers: Readonly<Record<string, Layer>> = {
   storage: { mayImport: core, mayImportTypesOf: ['agent'] },
   telemetry: { mayImport: core, mayImportTypesOf: ['agent'] },
   runtime: { mayImport: belowRuntime },
+  // The machine for those who drive a run themselves.
+  machine: { mayImport: [...belowRuntime, 'runtime'] },
   flow: { mayImport: [...belowRuntime, 'runtime'] },
   engines: { mayImport: [...belowRuntime, 'runtime'] },
   mcp: { mayImport: [...belowRuntime, 'runtime'] },

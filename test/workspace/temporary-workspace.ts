@@ -73,6 +73,7 @@ function context(): ToolContext {
     background: unused,
     remember: () => undefined,
     recall: () => undefined,
+    ask: () => Promise.reject(new Error('nobody is asked here')),
   };
 }
 

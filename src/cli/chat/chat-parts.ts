@@ -1,3 +1,4 @@
+import type { RunAnswer } from '../../agent/run-answer.ts';
 import type { PersonRequest } from '../../agent/run-outcome.ts';
 import type { Cancel, Clock } from '../../base/clock.ts';
 import type { Store } from '../../model/store.ts';
@@ -32,7 +33,7 @@ export interface ChatHandlers {
   readonly onApproval: (
     request: PersonRequest,
     options: { readonly signal: AbortSignal },
-  ) => Promise<unknown>;
+  ) => Promise<RunAnswer | undefined>;
 }
 
 /** An agent with what the chat shows of it. */

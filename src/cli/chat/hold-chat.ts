@@ -1,3 +1,4 @@
+import type { RunAnswer } from '../../agent/run-answer.ts';
 import type { PersonRequest } from '../../agent/run-outcome.ts';
 import { resolveRetryPolicy } from '../../resilience/retry-policy.ts';
 import { openHistory } from '../editor/history-file.ts';
@@ -33,7 +34,11 @@ async function chatLive(
   io: CliIo,
   { stage, face, start, setAsking }: ReturnType<typeof createLivePrompt>,
 ): Promise<number> {
-  const ask = async (view: RunView, request: PersonRequest, signal: AbortSignal): Promise<unknown> => {
+  const ask = async (
+    view: RunView,
+    request: PersonRequest,
+    signal: AbortSignal,
+  ): Promise<RunAnswer | undefined> => {
     setAsking(true);
     try {
       return await view.ask(request, signal);
@@ -48,7 +53,7 @@ async function chatLive(
 
 async function chatInLines(parts: ChatParts, io: CliIo): Promise<number> {
   const { face, readLine, converse: readOn } = createLinePrompt(io);
-  const ask = (view: RunView, request: PersonRequest, signal: AbortSignal): Promise<unknown> =>
+  const ask = (view: RunView, request: PersonRequest, signal: AbortSignal): Promise<RunAnswer | undefined> =>
     view.ask(request, signal);
   return converse({ parts, io, face, ask, viewOptions: { readLine } }, (chat, onDefect) => {
     void readOn(chat).catch(onDefect);
@@ -59,7 +64,11 @@ interface Conversation {
   readonly parts: ChatParts;
   readonly io: CliIo;
   readonly face: ChatFace;
-  readonly ask: (view: RunView, request: PersonRequest, signal: AbortSignal) => Promise<unknown>;
+  readonly ask: (
+    view: RunView,
+    request: PersonRequest,
+    signal: AbortSignal,
+  ) => Promise<RunAnswer | undefined>;
   readonly viewOptions: RunViewOptions;
 }
 

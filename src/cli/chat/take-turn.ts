@@ -13,10 +13,23 @@ export async function takeTurn(chat: Chat, text: string): Promise<void> {
   await carry(chat, { runId, text }, (options) => agent.agent.run(text, { ...options, runId, sessionId }));
 }
 
-/** Goes on with a run that was broken off or waits. */
+/** More questions than anybody answers in one sitting. */
+const maxQuestions = 1000;
+
+/** Goes on with a run that was broken off or waits; what it asks is asked here. */
 export async function resumeTurn(chat: Chat, runId: string): Promise<void> {
   const { agent } = chat;
-  await carry(chat, { runId, text: `/resume ${runId}` }, (options) => agent.agent.resume(runId, options));
+  await carry(chat, { runId, text: `/resume ${runId}` }, async (options) => {
+    let outcome = await agent.agent.resume(runId, options);
+    for (let questions = 0; questions < maxQuestions; questions += 1) {
+      const request = outcome.type === 'suspended' ? outcome.request : undefined;
+      if (request === undefined || request.type === 'mend') break;
+      const answer = await chat.ask(request, { signal: options.signal });
+      if (answer === undefined) break;
+      outcome = await agent.agent.resume(runId, { ...options, answer });
+    }
+    return outcome;
+  });
 }
 
 /** Puts a message into the run that is under way. */

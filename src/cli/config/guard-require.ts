@@ -1,5 +1,6 @@
 import module, { isBuiltin } from 'node:module';
 import path from 'node:path';
+import { readText } from '../../errors/classify/safe-read.ts';
 import { isInside } from './real-paths.ts';
 
 const loadName = '_load';
@@ -11,16 +12,17 @@ interface Loader {
   [resolveName]: (request: string, parent: unknown, ...rest: readonly unknown[]) => string;
 }
 
-/** Folders of configurations that were loaded here. */
-const guarded = new Set<string>();
+/** Folders of configurations that were loaded here, with the packages that each may require: all where none were hashed. */
+const guarded = new Map<string, readonly string[] | undefined>();
 
 /**
  * Refuses `require` of files beside or below a configuration, from now on: what is imported was hashed when the configuration was
- * trusted and is run from memory, and what is required would be read from the disk as it is by then. Packages may be required.
+ * trusted and is run from memory, and what is required would be read from the disk as it is by then. A configuration may require
+ * packages that were hashed with it.
  */
-export function guardRequire(folder: string): void {
+export function guardRequire(folder: string, hashedPackages?: readonly string[]): void {
   if (guarded.size === 0) wrap(module as unknown as Loader); // Its types leave these two out.
-  guarded.add(folder);
+  guarded.set(folder, hashedPackages);
 }
 
 function wrap(loader: Loader): void {
@@ -33,10 +35,24 @@ function wrap(loader: Loader): void {
 
 function refuseLocal(loader: Loader, request: string, parent: unknown): void {
   const file = resolve(loader, request, parent);
-  if (file === undefined || file.includes(`${path.sep}node_modules${path.sep}`)) return;
-  if (![...guarded].some((folder) => isInside(file, folder))) return;
+  if (file === undefined) return;
+  const isRefused = isInstalled(file)
+    ? isUnhashedPackage(file, readText(parent, 'filename') ?? '')
+    : [...guarded.keys()].some((folder) => isInside(file, folder));
+  if (!isRefused) return;
   throw new Error(
     `"${request}" was not looked at when this file was read: import it by a plain text such as "./tools.mjs" instead of requiring it`,
+  );
+}
+
+const isInstalled = (file: string): boolean => file.includes(`${path.sep}node_modules${path.sep}`);
+
+/** Packages require each other: what counts is what a file of the configuration itself requires. */
+function isUnhashedPackage(file: string, parent: string): boolean {
+  if (isInstalled(parent)) return false;
+  return [...guarded].some(
+    ([folder, packages]) =>
+      packages !== undefined && isInside(parent, folder) && !packages.some((each) => isInside(file, each)),
   );
 }
 

@@ -8,7 +8,7 @@ import { guardRequire } from './guard-require.ts';
 import { hookFiles } from './import-hooks.ts';
 import type { HookedFiles } from './import-hooks.ts';
 import { ownModules } from './own-modules.ts';
-import { decodeText, isScript, urlOf } from './source-graph.ts';
+import { decodeText, urlOf } from './source-graph.ts';
 import type { SourceFile } from './source-graph.ts';
 import { stripTypes, systemStrippers } from './strip-types.ts';
 import type { TypeStrippers } from './strip-types.ts';
@@ -23,6 +23,8 @@ export interface ImportOptions {
   readonly strippers?: TypeStrippers;
   /** Folders that a download may have filled: nothing in them is loaded to read a configuration, besides the configuration. */
   readonly grounds?: readonly string[];
+  /** Folders of packages that were hashed: no other package is loaded. Without it every installed one is. */
+  readonly hashedPackages?: readonly string[];
 }
 
 const maxImportMs = 5000;
@@ -33,7 +35,12 @@ const maxImportMs = 5000;
  */
 export async function importConfig(
   files: readonly [SourceFile, ...SourceFile[]],
-  { clock = systemClock, grounds = [], strippers = systemStrippers(grounds) }: ImportOptions = {},
+  {
+    clock = systemClock,
+    grounds = [],
+    strippers = systemStrippers(grounds),
+    hashedPackages,
+  }: ImportOptions = {},
 ): Promise<ImportedConfig> {
   const [entry] = files;
   const prepared = prepare(files, strippers);
@@ -41,8 +48,9 @@ export async function importConfig(
   const packages = await ownModules(Object.values(prepared.sources).map(({ source }) => source));
   // Node keeps what it has imported: each time needs an address of its own, in every copy of this package.
   const mark = `?rerail-config=${randomUUID()}`;
-  guardRequire(path.dirname(entry.path));
-  hookFiles({ mark, files: prepared.sources, packages });
+  guardRequire(path.dirname(entry.path), hashedPackages);
+  const folders = hashedPackages?.map((folder) => `${urlOf(folder)}/`);
+  hookFiles({ mark, files: prepared.sources, packages, hashedPackages: folders });
   const ended = await withinTime(importNatively(urlOf(entry.path) + mark), clock);
   if (ended.type === 'imported') return readDefault(ended.value, entry);
   if (ended.type === 'late') {
@@ -61,12 +69,12 @@ type Prepared =
 
 function prepare(files: readonly SourceFile[], strippers: TypeStrippers): Prepared {
   const sources: Record<string, { readonly format: string; readonly source: string }> = {};
-  for (const file of files) {
+  for (const file of files.filter((each) => /\.(?:m?[jt]s|json)$/.test(each.path))) {
     const text = decodeText(file.bytes);
     if (text === undefined) return broken(file, 'is not text in UTF-8');
     const isTyped = /\.m?ts$/.test(file.path);
     if (!isTyped) {
-      sources[urlOf(file.path)] = { format: isScript(file.path) ? 'module' : 'json', source: text };
+      sources[urlOf(file.path)] = { format: file.path.endsWith('.json') ? 'json' : 'module', source: text };
       continue;
     }
     const stripped = stripTypes(text, { file: file.path, strippers });

@@ -9,6 +9,8 @@ export interface HookedFiles {
   readonly files: Readonly<Record<string, { readonly format: string; readonly source: string }>>;
   /** Addresses of our own modules, by the name in an import. */
   readonly packages: Readonly<Record<string, string>>;
+  /** Addresses of the folders of packages that were hashed, each with a slash at its end; `undefined` allows every installed package. */
+  readonly hashedPackages?: readonly string[] | undefined;
 }
 
 /** Hands texts to Node's loader: under the marked address the text that was read is run, and never the file again. */
@@ -44,7 +46,7 @@ interface Hooks {
 }
 
 /** Its text is sent to another thread, so it uses nothing from outside itself. In the newer Node `next` gives no promise. */
-function createHooks({ mark, files, packages }: HookedFiles): Hooks {
+function createHooks({ mark, files, packages, hashedPackages }: HookedFiles): Hooks {
   return {
     resolve: (specifier, context, next) => {
       const isOurs = context.parentURL?.endsWith(mark) === true;
@@ -55,7 +57,11 @@ function createHooks({ mark, files, packages }: HookedFiles): Hooks {
         if (Object.hasOwn(files, resolved.url)) return { ...resolved, url: resolved.url + mark };
         // Whatever it was called: "#tools" and the package's own name lead to files of the workspace as well.
         const isInstalled = /^(?:node:|file:.*\/node_modules\/)/.test(resolved.url);
-        if (isInstalled && !/^(?:\.{0,2}\/|file:)/.test(specifier)) return resolved;
+        const isHashed =
+          hashedPackages === undefined ||
+          resolved.url.startsWith('node:') ||
+          hashedPackages.some((folder) => resolved.url.startsWith(folder));
+        if (isInstalled && isHashed && !/^(?:\.{0,2}\/|file:)/.test(specifier)) return resolved;
         throw new Error(
           `"${specifier}" was not looked at when this file was read: import it by a plain text such as "./tools.ts"`,
         );

@@ -1,4 +1,5 @@
-// Table: the variables from which the providers' own libraries read their address, and what an address is taken from here.
+import { defined } from '../../base/defined.ts';
+import { addressIn, addressVariableOf } from '../../providers/address-variables.ts';
 import { readBaseURL } from '../../providers/base-url.ts';
 import type { GivenValue, Layers } from './given-value.ts';
 
@@ -40,45 +41,15 @@ function valueAt(layer: readonly GivenValue[], path: string): GivenValue | undef
   return layer.find((given) => given.path === path);
 }
 
-interface AddressVariable {
-  readonly variable: string;
-  /** The provider's own library takes the address without this and adds it below every path. */
-  readonly versionPath?: string;
-  readonly isReadByProvider?: true;
-}
-
-/** By the name of the provider. A workspace's `.env` has no say in them. */
-export const addressVariables: Readonly<Record<string, AddressVariable>> = {
-  openai: { variable: 'OPENAI_BASE_URL' },
-  anthropic: { variable: 'ANTHROPIC_BASE_URL', versionPath: '/v1' },
-  gemini: { variable: 'GOOGLE_GEMINI_BASE_URL', versionPath: '/v1beta' },
-  groq: { variable: 'GROQ_BASE_URL', versionPath: '/openai/v1' },
-  together: { variable: 'TOGETHER_BASE_URL' },
-  cerebras: { variable: 'CEREBRAS_BASE_URL', versionPath: '/v1' },
-  ollama: { variable: 'OLLAMA_HOST', isReadByProvider: true },
-  azure: { variable: 'AZURE_OPENAI_ENDPOINT', isReadByProvider: true },
-};
-
-/** What the environment says of a provider's address. An empty variable is how many tools write an absent one. */
+/** What the environment says of a provider's address. */
 export function environmentAddress(
   provider: string,
   env: Readonly<Record<string, string | undefined>>,
 ): ChosenAddress | undefined {
-  const row = Object.hasOwn(addressVariables, provider) ? addressVariables[provider] : undefined;
-  const text = row === undefined ? '' : (env[row.variable] ?? '').trim();
-  if (row === undefined || text === '') return undefined;
-  const from = `environment ${row.variable}`;
-  return row.isReadByProvider === true
-    ? { url: text, from, isReadByProvider: true }
-    : { url: withVersion(text, row.versionPath), from };
-}
-
-function withVersion(text: string, versionPath: string | undefined): string {
-  if (versionPath === undefined || !URL.canParse(text)) return text;
-  const { pathname, search, hash } = new URL(text);
-  // A query is refused later, by name: nothing is put behind it.
-  if (search !== '' || hash !== '' || /\/v\d\w*\/*$/.test(pathname)) return text;
-  return text.replace(/\/+$/, '') + versionPath;
+  const row = addressVariableOf(provider);
+  const url = row === undefined ? undefined : addressIn(row, env);
+  if (row === undefined || url === undefined) return undefined;
+  return defined({ url, from: `environment ${row.variable}`, isReadByProvider: row.isReadByProvider });
 }
 
 /** The option for a provider. Throws where it can be no address, or where a key would travel unencrypted over the public network. */

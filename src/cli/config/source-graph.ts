@@ -23,8 +23,8 @@ export const maxConfigBytes = 1_000_000;
 const maxFiles = 200;
 
 /**
- * Reads a configuration and whatever it names in quotes that begins with a dot and is a file: at least everything that it
- * imports. What is run later is what was read here, never the file again.
+ * Reads a configuration and every file of code or JSON that it names in quotes: all that it imports, and what it starts as a
+ * worker or another process. What is imported later is what was read here, never the file again.
  */
 export async function readSourceGraph(entry: string): Promise<SourceGraph> {
   const files = new Map<string, SourceFile>();
@@ -49,7 +49,7 @@ export async function readSourceGraph(entry: string): Promise<SourceGraph> {
 
 /** Whether it is code, and not data. */
 export function isScript(file: string): boolean {
-  return /\.m?[jt]s$/.test(file);
+  return /\.[cm]?[jt]s$/.test(file);
 }
 
 /** The text without its byte order mark, or nothing where it is no UTF-8. */
@@ -68,9 +68,13 @@ export function urlOf(file: string): string {
 }
 
 async function relativesOf(file: string, text: string): Promise<readonly string[]> {
-  const named = [...text.matchAll(/(["'`])(\.{1,2}\/[^"'`\n]{1,500})\1/g)].map(([, , name = '']) => name);
-  const paths = [...new Set(named)].slice(0, maxFiles).map((name) => path.resolve(path.dirname(file), name));
-  return Promise.all(paths.filter((each) => isScript(each) || each.endsWith('.json')).map(realpathOr));
+  const found = [...text.matchAll(/(\(\s*)?(["'`])([^"'`\n:]{1,500}\.(?:[cm]?[jt]s|json|sh|py))\2/g)];
+  // A name without a dot in front may be meant for a rule: it counts where it is handed to a function, as in `new URL('x.js', …)`.
+  const named = found.flatMap(([, call, , name = '']) =>
+    call !== undefined || /^\.{1,2}\//.test(name) ? [name] : [],
+  );
+  const names = [...new Set(named)].slice(0, maxFiles);
+  return Promise.all(names.map((name) => realpathOr(path.resolve(path.dirname(file), name))));
 }
 
 /** Imports go to where a link leads. */

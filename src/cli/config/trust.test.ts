@@ -14,6 +14,26 @@ const hostileCode = (world: ConfigWorld): string => {
 const unseen = /[^\P{C}\n]/u;
 const hasRun = (world: ConfigWorld): boolean => existsSync(path.join(world.folder, 'ran'));
 
+/** A package with a dependency, a CommonJS package, and a worker in two files. */
+function writePackages(world: ConfigWorld): void {
+  const manifest = {
+    name: 'turns',
+    version: '1.2.3',
+    type: 'module',
+    exports: { '.': './index.js', './index.js': './index.js' },
+    dependencies: { deep: '*' },
+  };
+  world.write('node_modules/turns/package.json', JSON.stringify(manifest));
+  world.write('node_modules/turns/index.js', "import './lib/inner.js';\nexport { turns } from 'deep';");
+  world.write('node_modules/turns/lib/inner.js', 'export {};');
+  world.write('node_modules/deep/package.json', '{"type":"module","main":"index.js"}');
+  world.write('node_modules/deep/index.js', 'export const turns = 3;');
+  world.write('node_modules/common/package.json', '{"main":"index.js"}');
+  world.write('node_modules/common/index.js', 'exports.turns = 3;');
+  world.write('worker.cjs', "require('./worker-part.cjs');");
+  world.write('worker-part.cjs', 'exports.part = 1;');
+}
+
 describe('a hostile workspace (A11)', () => {
   it.each(['rerail.config.ts', 'rerail.config.mts', 'rerail.config.mjs', 'rerail.config.js'])(
     'does not get its %s run',
@@ -75,6 +95,85 @@ describe('a hostile workspace (A11)', () => {
     expect(notices).toEqual([
       'rerail.config.ts has changed since you trusted it and was not used: it could run code here. Look at it, then type: rerail trust',
     ]);
+  });
+
+  describe.each([
+    {
+      what: 'a package that it imports',
+      text: "import { turns } from 'turns';",
+      changed: 'node_modules/turns/index.js',
+    },
+    {
+      what: 'a file deep in a package that it imports',
+      text: "import { turns } from 'turns/index.js';",
+      changed: 'node_modules/turns/lib/inner.js',
+    },
+    {
+      what: 'a package on which such a package depends',
+      text: "import { turns } from 'turns';",
+      changed: 'node_modules/deep/index.js',
+    },
+    {
+      what: 'a package that it requires',
+      text: "import { createRequire } from 'node:module';\nconst { turns } = createRequire(import.meta.url)('common');",
+      changed: 'node_modules/common/index.js',
+    },
+    {
+      what: 'a worker that it starts',
+      text: "import { Worker } from 'node:worker_threads';\nimport { turns } from 'turns';\nexport const start = () => new Worker('./worker.cjs');",
+      changed: 'worker.cjs',
+    },
+    {
+      what: 'a worker whose name has no dot in front',
+      text: "import { turns } from 'turns';\nexport const file = new URL('worker.cjs', import.meta.url);",
+      changed: 'worker.cjs',
+    },
+    {
+      what: 'what such a worker loads',
+      text: "import { turns } from 'turns';\nexport const file = new URL('worker.cjs', import.meta.url);",
+      changed: 'worker-part.cjs',
+    },
+  ])('is passed over after a change of $what', ({ text, changed }) => {
+    it('and runs before it', async () => {
+      const world = createConfigWorld();
+      writePackages(world);
+      world.write('rerail.config.mjs', `${text}\nexport default { limits: { maxTurns: turns } };`);
+      await world.trust();
+      expect((await world.load()).limits).toEqual({ maxTurns: 3 });
+      world.write(changed, hostileCode(world));
+      const { notices, limits } = await world.load();
+      expect(limits).toEqual({});
+      expect(hasRun(world)).toBe(false);
+      expect(notices).toEqual([
+        'rerail.config.mjs has changed since you trusted it and was not used: it could run code here. Look at it, then type: rerail trust',
+      ]);
+    });
+  });
+
+  it.each([
+    "await import(['tu', 'rns'].join(''))",
+    "createRequire(import.meta.url)(['com', 'mon'].join(''))",
+  ])('does not load a package whose name is made up: %s', async (call) => {
+    const world = createConfigWorld();
+    writePackages(world);
+    const text = `import { createRequire } from 'node:module';\nconst { turns } = ${call};\nexport default { limits: { maxTurns: turns } };`;
+    world.write('rerail.config.mjs', text);
+    await world.trust();
+    expect((await world.refusal()).problems).toEqual([
+      expect.stringMatching(/"(?:turns|common)" was not looked at when this file was read/),
+    ]);
+  });
+
+  it('shows each package that a configuration loads before it is trusted', async () => {
+    const world = createConfigWorld();
+    writePackages(world);
+    world.write('rerail.config.mjs', "import 'turns';\nexport default {};");
+    await world.run(runTrust);
+    expect(world.out()).toMatch(
+      /node_modules\/turns {2}\d+ bytes, sha256 \w{64}\n {2}the package turns 1\.2\.3: 3 files\n/,
+    );
+    expect(world.out()).toMatch(/node_modules\/deep {2}\d+ bytes, sha256/);
+    expect(world.out()).not.toMatch('node_modules/common');
   });
 
   it('cannot put a slash command behind those that were looked at', async () => {

@@ -4,6 +4,8 @@ import { visible } from '../../base/printable.ts';
 import type { ConfigProblem } from './config-problem.ts';
 import { findWorkspaceFiles } from './find-files.ts';
 import { keyVariables } from './provider-keys.ts';
+import { readPackageDigests } from './package-digests.ts';
+import type { PackageDigest } from './package-digests.ts';
 import { readFileBounded } from './read-file-bounded.ts';
 import { decodeText, maxConfigBytes, readSourceGraph } from './source-graph.ts';
 import { contentHash } from './trust-list.ts';
@@ -23,7 +25,7 @@ export interface Trustable {
   readonly problems: readonly ConfigProblem[];
 }
 
-/** Everything in a workspace that needs a yes: the configuration with what it imports, `.env`, slash commands. */
+/** Everything in a workspace that must be trusted: the configuration with the files and packages it loads, `.env`, slash commands. */
 export async function readTrustable(workspace: string): Promise<Trustable> {
   const found = await findWorkspaceFiles(workspace);
   const files: TrustableFile[] = [];
@@ -35,8 +37,12 @@ export async function readTrustable(workspace: string): Promise<Trustable> {
   if (config !== undefined) {
     const graph = await readSourceGraph(config);
     if (graph.type === 'unreadable') refuse(graph.path, graph.why);
-    if (graph.type === 'read')
+    if (graph.type === 'read') {
       files.push(...graph.files.map(({ path: file, bytes }) => describe(file, bytes)));
+      const digests = await readPackageDigests(graph.files);
+      if (digests.type === 'unreadable') refuse(digests.path, digests.why);
+      else files.push(...digests.packages.map(describePackage));
+    }
   }
   const others = [...(found.environment === undefined ? [] : [found.environment]), ...found.commands];
   for (const file of others) {
@@ -57,6 +63,10 @@ function describe(file: string, bytes: Uint8Array): TrustableFile {
     size: bytes.length,
     lines: isEnded ? lines.slice(0, -1) : lines,
   };
+}
+
+function describePackage({ path: folder, sha256, bytes, files, title }: PackageDigest): TrustableFile {
+  return { path: folder, sha256, size: bytes, lines: [`the package ${title}: ${files} files`] };
 }
 
 function namesIn(text: string): readonly string[] {

@@ -8,7 +8,8 @@ import type { ConfigProblem } from './config-problem.ts';
 import { commandsFolder, findWorkspaceFiles, maxCommands } from './find-files.ts';
 import type { GivenValue } from './given-value.ts';
 import type { ImportOptions } from './import-config.ts';
-import { addressVariables } from './provider-address.ts';
+import { addressVariables } from '../../providers/address-variables.ts';
+import { readPackageDigests } from './package-digests.ts';
 import { keyVariables } from './provider-keys.ts';
 import { readFileBounded } from './read-file-bounded.ts';
 import type { CommandFile } from './settings.ts';
@@ -93,7 +94,12 @@ async function readFound(held: Held, found: readonly string[]): Promise<ConfigFi
       const name = graph.path === file ? shown : visible(path.relative(held.workspace, graph.path));
       return onlyProblem(name, `${graph.why}; type --config none to go on without it`);
     }
-    const verdict = judgeFiles(held.trust, graph.files);
+    const digests = await readPackageDigests(graph.files);
+    if (digests.type === 'unreadable') {
+      const name = visible(path.relative(held.workspace, digests.path));
+      return onlyProblem(name, `${digests.why}; type --config none to continue without ${shown}`);
+    }
+    const verdict = judgeFiles(held.trust, [...graph.files, ...digests.packages]);
     if (verdict === 'trusted') {
       const passedOver = found.slice(index + 1).filter((other) => path.dirname(other) === path.dirname(file));
       held.notices.push(
@@ -101,7 +107,8 @@ async function readFound(held: Held, found: readonly string[]): Promise<ConfigFi
           (other) => `${path.basename(other)} was passed over: ${shown} counts. Keep one of them`,
         ),
       );
-      return readConfigFile(graph.files, { ...held, shown });
+      const hashedPackages = digests.packages.map((each) => each.path);
+      return readConfigFile(graph.files, { ...held, shown, hashedPackages });
     }
     const danger = shown.endsWith('.json')
       ? 'choose models, rules and who is sent your keys'

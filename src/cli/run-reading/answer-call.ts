@@ -1,4 +1,6 @@
 import { printable } from '../../base/printable.ts';
+import { changedField } from '../../agent/run-answer.ts';
+import type { RunAnswer } from '../../agent/run-answer.ts';
 import type { CallRequest } from '../../agent/run-outcome.ts';
 import { defined } from '../../base/defined.ts';
 import type { Json } from '../../base/json.ts';
@@ -14,6 +16,7 @@ import { createScreen } from '../layout.ts';
 import { openExisting } from '../open-store.ts';
 import { usageError } from '../usage-error.ts';
 import type { AgentSeam } from './agent-seam.ts';
+import { askedLines, changedRequest, readChangedInput } from './changed-input.ts';
 import { misplaced } from './check-place.ts';
 import { finishedRun, runInUse } from './find-run.ts';
 import { flagText } from './given-text.ts';
@@ -58,23 +61,30 @@ export async function answerCall(answering: Answering, given: Given): Promise<nu
   const wrong = isWritten ? undefined : await misplaced(seam, taken, place);
   // The program of another agent takes the answer when it resumes the run; a run of another folder is answered there.
   if (wrong?.failure.code === 'PATH_OUTSIDE_WORKSPACE') throw wrong;
-  const facts = await previewCall(answering, settings, request);
+  const changed = verdict === 'yes' ? await readChangedInput(given.flags, request, io) : undefined;
+  const shown = changed === undefined ? request : changedRequest(request, changed);
+  const facts = await previewCall(answering, settings, shown);
   const isJson = given.flags['json'] === true;
   if (given.flags['call'] !== undefined) checkCall(reading.row.runId, request, given.flags['call']);
-  const lines = approvalLines(request, createScreen(io), facts);
+  const screen = createScreen(io);
+  const before = changed === undefined ? [] : askedLines(request, screen);
+  const lines = [...approvalLines(shown, screen, facts), ...before];
   // What is shown is for the person; with --json the answer of the program is on stdout.
   (isJson ? io.stderr : io.stdout).write(lines.map((line) => `${line}\n`).join(''));
   if (given.flags['call'] === undefined && !(await isMeant(taken, { answering, request, given })))
     return exitCodes.waiting;
   const value = answerTo(request, verdict, given.flags);
-  if (isWritten || wrong !== undefined) return record(taken, { value, verdict }, io);
+  if (isWritten || wrong !== undefined) {
+    const whole = changed === undefined ? value : { ...value, [changedField]: changed };
+    return record(taken, { value: whole, verdict }, io);
+  }
   return goOn({
     seam,
     io,
     settings,
     storeFlag,
     row: reading.row,
-    answer: { request, value, shownFile: facts.shownFile },
+    answer: { request, value: wordOf(value, changed), shownFile: facts.shownFile },
     isJson,
   });
 }
@@ -92,7 +102,7 @@ async function isMeant(
 ): Promise<boolean> {
   if (canConfirm(io) && flags['json'] !== true) return confirm(io, questions[verdict]);
   const flag = verbs[verdict] === 'settle' ? ` --${verdict}` : '';
-  const rest = ['reason', 'result'].flatMap((name) => {
+  const rest = ['input', 'reason', 'result'].flatMap((name) => {
     const text = flagText(flags, name);
     return text === undefined ? [] : [` --${name} ${shellWord(text)}`];
   });
@@ -186,8 +196,17 @@ function refuse(runId: string, why: string, hint: string): RerailError {
   );
 }
 
+/** With the arguments that it is to run with, where those were changed. It is checked where it is taken. */
+function wordOf(value: Readonly<Record<string, Json>>, changed: Json | undefined): RunAnswer {
+  return (changed === undefined ? value : { ...value, input: changed }) as RunAnswer;
+}
+
 /** Bound to this very call as it was shown: whatever else is asked meanwhile, this is no answer to it. */
-function answerTo({ id, hash, tool, input }: CallRequest, verdict: CallVerdict, flags: Given['flags']): Json {
+function answerTo(
+  { id, hash, tool, input }: CallRequest,
+  verdict: CallVerdict,
+  flags: Given['flags'],
+): Readonly<Record<string, Json>> {
   const bound = { id, hash, tool, input };
   if (verbs[verdict] === 'settle') {
     const result = flagText(flags, 'result');

@@ -32,7 +32,7 @@ export async function misplaced(
   const { code, message, context } = place.error.failure;
   const { other } = context;
   if (code !== 'PATH_OUTSIDE_WORKSPACE' || typeof other !== 'string') return place.error;
-  const words = ['call', 'answer', 'reason', 'result'].flatMap((name) => {
+  const words = ['call', 'input', 'answer', 'reason', 'result'].flatMap((name) => {
     const value = flagText(flags, name);
     return value === undefined ? [] : [` --${name} ${shellWord(value)}`];
   });

@@ -1,7 +1,8 @@
+import { readAnswer, readVerification } from '../../agent/approval.ts';
+import type { RunAnswer } from '../../agent/run-answer.ts';
 import type { RunEvent } from '../../agent/run-event.ts';
 import type { PersonRequest } from '../../agent/run-outcome.ts';
 import { isRecord } from '../../base/json.ts';
-import type { Json } from '../../base/json.ts';
 import { exitCodes } from '../../errors/codes.ts';
 import type { RunRow, Store } from '../../model/store.ts';
 import { resolveRetryPolicy } from '../../resilience/retry-policy.ts';
@@ -37,7 +38,7 @@ export interface GoingOn {
 /** What is answered, and to which question. */
 export interface GivenWord {
   readonly request: PersonRequest;
-  readonly value: Json;
+  readonly value: RunAnswer;
   /** What the person has seen of the file that the call would change. */
   readonly shownFile?: ShownFile | undefined;
 }
@@ -58,8 +59,7 @@ export async function goOn(going: GoingOn): Promise<number> {
     const opened = await seam.openAgent(settings);
     late.opened = opened;
     try {
-      const exitCode = await carryOn(going, opened, { view, signal: interrupts.signal, late });
-      const isOpen = exitCode === exitCodes.cancelled || exitCode === exitCodes.waiting;
+      const { exitCode, isOpen } = await carryOn(going, opened, { view, signal: interrupts.signal, late });
       return (isOpen ? interruptedExitCode(interrupts) : undefined) ?? exitCode;
     } finally {
       await opened.close();
@@ -116,11 +116,17 @@ interface Carrying {
 /** More questions than anybody answers in one sitting. */
 const maxQuestions = 1000;
 
+interface CarriedOn {
+  readonly exitCode: number;
+  /** It can still be resumed: where a signal ended this, the signal's exit code says so. */
+  readonly isOpen: boolean;
+}
+
 /**
  * Resumes the run, and where it comes to a question that somebody here can answer, again with the answer. The agent itself asks nobody: each
  * answer is on record, bound to its question, before anybody acts on it.
  */
-async function carryOn(going: GoingOn, opened: OpenedAgent, carrying: Carrying): Promise<number> {
+async function carryOn(going: GoingOn, opened: OpenedAgent, carrying: Carrying): Promise<CarriedOn> {
   const { row, answer, askFirst, io, isJson } = going;
   const { view, signal } = carrying;
   const asks = io.terminal !== undefined && !isJson;
@@ -128,16 +134,15 @@ async function carryOn(going: GoingOn, opened: OpenedAgent, carrying: Carrying):
   const hear = (event: RunEvent): void => {
     if (event.type === 'run-resumed') isTakenUp = true;
     const isTold = isTakenUp || !formerEvents.has(event.type);
-    const isAnswerable =
-      asks || (!isJson && answer !== undefined && isSame(answer.request, requestOf(event)));
-    if (isTold && !(isAnswerable && isPause(event))) view.hear(event);
+    const isAnswered = asks || (!isJson && answer !== undefined && isSame(answer.request, requestOf(event)));
+    if (isTold && !(isAnswered && isPause(event))) view.hear(event);
   };
   const canHear = row.status === 'suspended' || row.status === 'parked';
   let word = canHear ? (answer ?? (await askNow(askFirst, carrying))) : undefined;
   if (word === undefined && askFirst !== undefined) {
     view.close();
     await sayWhatNext(going, opened.store);
-    return signal.aborted ? exitCodes.cancelled : exitCodes.waiting;
+    return { exitCode: signal.aborted ? exitCodes.cancelled : exitCodes.waiting, isOpen: true };
   }
   for (let questions = 0; ; questions += 1) {
     rememberShown(opened, word);
@@ -151,7 +156,10 @@ async function carryOn(going: GoingOn, opened: OpenedAgent, carrying: Carrying):
     if (word !== undefined && questions < maxQuestions) continue;
     view.close();
     if (outcome.type === 'suspended') await sayWhatNext(going, opened.store);
-    return exitCodeOf(outcome);
+    return {
+      exitCode: exitCodeOf(outcome),
+      isOpen: outcome.type === 'cancelled' || outcome.type === 'suspended',
+    };
   }
 }
 
@@ -165,7 +173,7 @@ const formerEvents: ReadonlySet<RunEvent['type']> = new Set([
 
 /** It waits for somebody who is here and is asked at once: nothing that he need be told. */
 function isPause(event: RunEvent): boolean {
-  return isCall(requestOf(event));
+  return isAnswerable(requestOf(event));
 }
 
 /** What a run that waits asks. */
@@ -175,8 +183,8 @@ function requestOf(event: RunEvent): PersonRequest | undefined {
   return event.outcome.request;
 }
 
-function isCall(request: PersonRequest | undefined): boolean {
-  return request !== undefined && request.type !== 'mend' && request.type !== 'question';
+function isAnswerable(request: PersonRequest | undefined): boolean {
+  return request !== undefined && request.type !== 'mend';
 }
 
 /**
@@ -186,26 +194,30 @@ function isCall(request: PersonRequest | undefined): boolean {
 function rememberShown({ workspace }: OpenedAgent, word: GivenWord | undefined): void {
   if (workspace === undefined || word?.shownFile === undefined) return;
   const { value, shownFile } = word;
-  if (isRecord(value) && value['approved'] === true)
+  if (isRecord(value) && Reflect.get(value, 'approved') === true)
     rememberSeen(workspace.memory, shownFile.path, shownFile.contentHash);
 }
 
 /** The answer with the name of its question, so that it is never taken for the answer to another one. */
-function bound({ request, value }: GivenWord): Json {
+function bound({ request, value }: GivenWord): RunAnswer {
   if (request.type === 'mend' || request.type === 'question') return value;
   const { id, hash, tool, input } = request;
   const about = { id, hash, tool, input };
-  if (isRecord(value)) return { ...value, ...about };
+  // An input of its own is what the call is to run with.
+  if (isRecord(value)) return { input, ...value, id, hash, tool } as RunAnswer; // Checked where it is taken.
   if (typeof value === 'boolean') return { approved: value, ...about };
-  if (typeof value !== 'string') return value;
-  return request.type === 'in-doubt' ? { type: value, ...about } : { decision: value, ...about };
+  const said = request.type === 'in-doubt' ? readVerification(value).type : readAnswer(value);
+  if (typeof said === 'string') return { type: said, ...about };
+  // A word that a person types counts where it is plain; what else they type is refused.
+  const isPlain = said.verdict === 'yes' || said.kind === 'said-no';
+  return isPlain ? { approved: said.verdict === 'yes', ...about } : value;
 }
 
 async function askNow(
   request: PersonRequest | undefined,
   { view, signal, late }: Carrying,
 ): Promise<GivenWord | undefined> {
-  if (request === undefined || !isCall(request)) return undefined;
+  if (request === undefined || !isAnswerable(request)) return undefined;
   const value = await view.ask(request, signal);
   return value === undefined ? undefined : { request, value, shownFile: late.shownFile };
 }

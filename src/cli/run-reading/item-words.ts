@@ -42,7 +42,12 @@ export function itemWords(item: ReadItem): readonly Words[] {
       return [gold(`A person is asked: ${requestText(item.request)}`)];
     case 'answer': {
       const after = item.afterMs === undefined ? '' : ` after ${duration(item.afterMs)}`;
-      return [{ text: `Answered${after}: ${printable(item.verdict)} (${printable(item.reason)})` }];
+      const { changed } = item;
+      const change =
+        changed === undefined
+          ? ''
+          : `, with the arguments changed from ${printable(changed.asked)} to ${printable(changed.approved)}`;
+      return [{ text: `Answered${after}: ${printable(item.verdict)} (${printable(item.reason)})${change}` }];
     }
     default:
       return otherWords(item);
@@ -197,13 +202,14 @@ function usedText({ inputTokens, outputTokens, costUsd }: AttemptBody): string {
 }
 
 function toolWords(item: ToolBody): readonly Words[] {
-  const { tool, input, end, durationMs, failure, attempt, answer, sandbox } = item;
+  const { tool, input, askedInput, end, durationMs, failure, attempt, answer, sandbox } = item;
   if (item.node !== undefined)
     return [nodeEndWords(item, failure === undefined ? '' : `: ${failureText(failure)}`)];
   const call = `${printable(tool)}${input === '' ? '' : ` ${quoted(input)}`}`;
   const nth = attempt > 1 ? `, attempt ${attempt}` : '';
   const place = sandbox === undefined ? '' : `, in the sandbox "${sandbox}"`;
-  const allowed = answer?.verdict === 'yes' ? `, allowed: ${printable(answer.reason)}` : '';
+  const changed = askedInput === undefined ? '' : `, changed by a person from ${quoted(askedInput)}`;
+  const allowed = answer?.verdict === 'yes' ? `, allowed: ${printable(answer.reason)}${changed}` : '';
   if (end === 'ok')
     return [{ text: `${call} ok in ${duration(durationMs)}${nth}${place}${allowed}${resultText(item)}` }];
   const why = failure === undefined ? resultText(item) : `: ${failureText(failure)}`;

@@ -1,5 +1,5 @@
-import type { RunEvent } from '../../agent/run-event.ts';
-import type { PreparedCall, ToolEnd, WaitingEnd } from '../../agent/tool-call.ts';
+import type { ChangedCall, RunEvent } from '../../agent/run-event.ts';
+import type { AskFirstEnd, PreparedCall, QuestionEnd, ToolEnd, WaitingEnd } from '../../agent/tool-call.ts';
 import { defined } from '../../base/defined.ts';
 import { redactJson } from '../../base/redact.ts';
 import { boundText } from '../../base/text.ts';
@@ -17,7 +17,7 @@ import { isOfFlow, nodeFactsOf, nodeText, noteCalls, noteNode } from './read-nod
 import { addItem } from './reader.ts';
 import type { Reader } from './reader.ts';
 import { latest } from './run-reading.ts';
-import type { AttemptBody, ToolBody } from './run-reading.ts';
+import type { AttemptBody, ChangeTexts, ToolBody } from './run-reading.ts';
 
 type Call = Extract<JournalEntry, { readonly type: 'call' }>;
 
@@ -31,7 +31,7 @@ export function addCall(reader: Reader, step: ReplayStep, call: Call): void {
     case 'conduct':
       return addDecision(reader, outcome.value);
     case 'tool':
-      return addEnd(reader, at(outcome.value, ['end']) as ToolEnd | WaitingEnd, call.input); // Written by the effect.
+      return addEnd(reader, at(outcome.value, ['end']) as AnyEnd, call.input); // Written by the effect.
     case 'verify': {
       const tool = [...reader.prepared.values()][Number(at(call.input, ['index']) ?? 0)]?.call.name;
       const found = String(at(outcome.value, ['found', 'type']));
@@ -74,7 +74,11 @@ function addDecision(reader: Reader, value: unknown): void {
   });
 }
 
-function addEnd(reader: Reader, end: ToolEnd | WaitingEnd, input: unknown): void {
+type AnyEnd = ToolEnd | WaitingEnd | QuestionEnd | AskFirstEnd;
+
+function addEnd(reader: Reader, end: AnyEnd, input: unknown): void {
+  // What it asks is told by the machine.
+  if (end.type === 'asks' || end.type === 'ask-first') return;
   if (end.type !== 'waiting') return addTool(reader, end, Number(at(input, ['attempt']) ?? 1));
   const known = reader.prepared.get(end.callId);
   const ready = known?.call.type === 'ready' ? known.call : undefined;
@@ -172,7 +176,11 @@ function addTool(reader: Reader, end: ToolEnd, attempt: number): void {
     type: 'tool',
     callId: end.callId,
     tool: clean(end.name, maxText),
-    input: ready === undefined || (reader.isConducted && isOfFlow(ready.input)) ? '' : inputText(ready.input),
+    input:
+      ready === undefined || (reader.isConducted && isOfFlow(ready.input))
+        ? ''
+        : inputText(answer?.changed?.input ?? ready.input),
+    ...(answer?.changed === undefined ? {} : { askedInput: changeTexts(answer.changed).asked }),
     ...defined({ effect: ready?.effect, permission: ready?.permission, why: ready?.why }),
     ...(answer === undefined ? {} : { answer: { verdict: answer.verdict, reason: answer.reason } }),
     attempt,
@@ -191,6 +199,16 @@ function addTool(reader: Reader, end: ToolEnd, attempt: number): void {
 }
 
 const maxInput = 2000;
+
+/** What a person made of the arguments of a call, before and after. */
+export function changeTexts({ asked, input, hash }: ChangedCall): ChangeTexts {
+  return {
+    asked: inputText(asked.input),
+    askedHash: asked.hash,
+    approved: inputText(input),
+    approvedHash: hash,
+  };
+}
 
 function inputText(input: Parameters<typeof redactJson>[0]): string {
   return boundText(JSON.stringify(redactJson(input)), maxInput);

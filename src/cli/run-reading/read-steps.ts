@@ -10,7 +10,7 @@ import { at } from '../../runtime/run-blobs.ts';
 import type { RunConfig } from '../../agent/config.ts';
 import { isRecord } from '../../base/json.ts';
 import type { Json } from '../../base/json.ts';
-import { addCall, addToolEnd } from './read-calls.ts';
+import { addCall, addToolEnd, changeTexts } from './read-calls.ts';
 import { addItem, joinLatest } from './reader.ts';
 import type { Reader } from './reader.ts';
 import type { ItemOf } from './run-reading.ts';
@@ -205,11 +205,22 @@ function addPerson(reader: Reader, event: PersonEvent): void {
       return addItem(reader, { type: 'question', request });
     }
     case 'approval-answered': {
-      const { id, verdict, reason } = event;
+      const { id, verdict, reason, changed } = event;
       const asked = reader.questions.get(id);
       if (asked !== undefined && 'hash' in asked.request)
-        reader.answers.set(asked.request.hash, { verdict, reason, seqs: [asked.seq, reader.seq] });
-      const body = { type: 'answer', id, verdict, reason } as const;
+        reader.answers.set(asked.request.hash, {
+          verdict,
+          reason,
+          ...defined({ changed }),
+          seqs: [asked.seq, reader.seq],
+        });
+      const body = {
+        type: 'answer',
+        id,
+        verdict,
+        reason,
+        ...(changed === undefined ? {} : { changed: changeTexts(changed) }),
+      } as const;
       if (asked === undefined) return addItem(reader, body);
       return addItem(reader, { ...body, afterMs: reader.atMs - asked.atMs }, [asked.seq]);
     }

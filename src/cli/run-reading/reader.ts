@@ -1,3 +1,4 @@
+import type { ChangedCall } from '../../agent/run-event.ts';
 import type { PersonRequest } from '../../agent/run-outcome.ts';
 import type { PreparedCall } from '../../agent/tool-call.ts';
 import type { StoredEvent } from '../../model/store.ts';
@@ -42,6 +43,7 @@ export interface AskedQuestion {
 export interface GivenAnswer {
   readonly verdict: string;
   readonly reason: string;
+  readonly changed?: ChangedCall;
   readonly seqs: readonly number[];
 }
 

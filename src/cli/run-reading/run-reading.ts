@@ -109,6 +109,8 @@ export type ItemBody =
       readonly id: string;
       readonly verdict: string;
       readonly reason: string;
+      /** A person changed the arguments. */
+      readonly changed?: ChangeTexts;
       /** How long the question had stood. */
       readonly afterMs?: number;
     }
@@ -181,6 +183,14 @@ export interface WaitBody {
   readonly why: string;
 }
 
+/** The arguments of a call before and after a person changed them: compact JSON, its beginning. */
+export interface ChangeTexts {
+  readonly asked: string;
+  readonly askedHash: string;
+  readonly approved: string;
+  readonly approvedHash: string;
+}
+
 /** One attempt at one call of a tool, or why there was none. */
 export interface ToolBody {
   readonly type: 'tool';
@@ -188,6 +198,8 @@ export interface ToolBody {
   readonly tool: string;
   /** Compact JSON, its beginning. */
   readonly input: string;
+  /** What the model had asked for, where a person changed it. */
+  readonly askedInput?: string;
   readonly effect?: ToolEffect;
   readonly permission?: 'allow' | 'ask';
   /** Which rule asks. */

@@ -1,5 +1,5 @@
+import type { RunAnswer } from '../../agent/run-answer.ts';
 import type { PersonRequest } from '../../agent/run-outcome.ts';
-import type { Json } from '../../base/json.ts';
 import { beginEdit, edit } from '../editor/edit.ts';
 import type { EditState } from '../editor/edit.ts';
 import { editorLines } from '../editor/editor-lines.ts';
@@ -21,7 +21,7 @@ export interface AskOptions {
 }
 
 /** Asks at the bottom of the screen. An answer is typed and sent by Enter, so that no key meant for something else decides. */
-export function askLive(stage: Stage, options: AskOptions): Promise<Json | undefined> {
+export function askLive(stage: Stage, options: AskOptions): Promise<RunAnswer | undefined> {
   const { request, signal, onInterrupt } = options;
   if (signal.aborted) return Promise.resolve(undefined);
   const asking: Asking = { question: questionOf(request), state: beginEdit() };
@@ -30,7 +30,7 @@ export function askLive(stage: Stage, options: AskOptions): Promise<Json | undef
       (size) => drawQuestion(asking, size, options.paint),
       partOrder.question,
     );
-    const end = (answer: Json | undefined): void => {
+    const end = (answer: RunAnswer | undefined): void => {
       handBack();
       removePart();
       signal.removeEventListener('abort', abort);
@@ -52,7 +52,7 @@ interface Asking {
   state: EditState;
 }
 
-function hearKey(asking: Asking, key: Key): { readonly answer: Json | undefined } | undefined {
+function hearKey(asking: Asking, key: Key): { readonly answer: RunAnswer | undefined } | undefined {
   const { question } = asking;
   if (key.type === 'interrupt' || key.type === 'escape' || key.type === 'end-of-input')
     return { answer: question.refusal };
@@ -77,7 +77,7 @@ function drawQuestion(
   const editor = editorLines(state, {
     columns,
     maxRows: Math.max(1, Math.min(4, rows - choices.length - 1)),
-    prompt: 'y/n > ',
+    prompt: question.prompt,
     paintPrompt: (prompt) => paint('bold', prompt),
   });
   const cursor = editor.cursor ?? { row: 0, column: 0 };

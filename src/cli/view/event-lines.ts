@@ -1,3 +1,4 @@
+import { isNote } from '../../agent/notes.ts';
 import type { RunEvent } from '../../agent/run-event.ts';
 import type { RecoveryName } from '../../agent/recovery.ts';
 import { renderWait, renderFailure } from '../../errors/render-failure.ts';
@@ -234,13 +235,18 @@ function keepingLines(event: RunEvent): readonly Said[] {
     case 'storage-restored':
       return [gold('everything is on record again')];
     case 'messages-injected':
-      return event.messages.map((message) =>
-        dim(`the model reads your message now: “${safeQuote(contentOf(message), 60)}”`),
-      );
+      return event.messages.map((message) => {
+        const whose = isNote(message) ? 'a note from the runtime' : 'your message';
+        return dim(`the model reads ${whose} now: “${safeQuote(contentOf(message), 60)}”`);
+      });
     case 'limit-reached':
       return [{ sign: '■', text: `the limit ${event.limit} is reached`, look: 'failure' }];
     case 'approval-answered':
-      return [dim(`answered ${safeQuote(event.verdict, 20)}: ${safeQuote(event.reason, maxQuote)}`)];
+      return [
+        dim(
+          `answered ${safeQuote(event.verdict, 20)}: ${safeQuote(event.reason, maxQuote)}${changeText(event)}`,
+        ),
+      ];
     case 'hook-failed':
       return [
         {
@@ -252,6 +258,11 @@ function keepingLines(event: RunEvent): readonly Said[] {
     default:
       return [];
   }
+}
+
+function changeText({ changed }: Extract<RunEvent, { type: 'approval-answered' }>): string {
+  if (changed === undefined) return '';
+  return `, with the arguments changed to ${safeQuote(JSON.stringify(changed.input), maxQuote)}`;
 }
 
 function contentOf({ content }: Message): string {

@@ -1,7 +1,7 @@
 import type { RunEvent } from '../../agent/run-event.ts';
+import type { RunAnswer } from '../../agent/run-answer.ts';
 import type { PersonRequest } from '../../agent/run-outcome.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { Json } from '../../base/json.ts';
 import { approvalLines } from '../approval-lines.ts';
 import type { CliIo, TextSink } from '../io.ts';
 import { createScreen } from '../layout.ts';
@@ -138,19 +138,23 @@ function lineOf({ text, look }: Said): string {
   return `${label}${text}`;
 }
 
-async function ask(held: Held, request: PersonRequest, signal: AbortSignal): Promise<Json | undefined> {
+async function ask(held: Held, request: PersonRequest, signal: AbortSignal): Promise<RunAnswer | undefined> {
   endText(held);
   const preview = await held.options.preview?.(request, signal);
   writeLines(held, approvalLines(request, held.screen, preview));
   const { readLine } = held.options;
   if (readLine === undefined) {
-    writeLines(held, ['note: nobody is here who could answer, which is a no']);
+    const isOpen = request.type === 'question';
+    const what = isOpen
+      ? 'not interactive, so the question stays open'
+      : 'nobody is here who could answer, which is a no';
+    writeLines(held, [`note: ${what}`]);
     return undefined;
   }
   const question = questionOf(request);
   writeLines(held, [question.choices]);
   for (let round = 0; round < maxRounds; round += 1) {
-    held.sink.write('y/n > ');
+    held.sink.write(question.prompt);
     const typed = await readLine(signal);
     // Whoever ended the run has not answered.
     if (typed === undefined) return signal.aborted ? undefined : question.refusal;

@@ -1,12 +1,12 @@
 import type { RunEvent } from '../../agent/run-event.ts';
+import type { RunAnswer } from '../../agent/run-answer.ts';
 import type { PersonRequest } from '../../agent/run-outcome.ts';
-import type { Json } from '../../base/json.ts';
 
 /** Shows a run to a person while it lasts, on a terminal or in plain lines. */
 export interface RunView {
   readonly hear: (event: RunEvent) => void;
   /** Asks a person. Without somebody who could answer, the answer is `undefined`, which is a no. */
-  readonly ask: (request: PersonRequest, signal: AbortSignal) => Promise<Json | undefined>;
+  readonly ask: (request: PersonRequest, signal: AbortSignal) => Promise<RunAnswer | undefined>;
   /** Nothing more comes: what is half shown is finished, timers end, the cursor is back. */
   readonly close: () => void;
 }

@@ -2,6 +2,7 @@ import { defined } from '../../base/defined.ts';
 import { configError } from '../../errors/config-error.ts';
 import { loadDbosSdk } from './sdk.ts';
 import type { Dbos } from './sdk.ts';
+import { checkOptions } from '../../model/check-options.ts';
 
 /** How `dbos()` is set up. All agents of a process that use it share one DBOS, so they must agree. */
 export interface DbosOptions {
@@ -49,8 +50,26 @@ export interface ResolvedOptions extends Required<Omit<DbosOptions, 'sdk' | 'pg'
   readonly pg: unknown;
 }
 
+const optionNames = [
+  'databaseUrl',
+  'executorId',
+  'applicationName',
+  'applicationVersion',
+  'schema',
+  'poolSize',
+  'pollIntervalMs',
+  'requestTimeoutMs',
+  'maxValueBytes',
+  'logLevel',
+  'logger',
+  'sdk',
+  'pg',
+] as const satisfies readonly (keyof DbosOptions)[];
+
 /** Checks what can never work, before anything is done. Throws a `ConfigError`. */
-export function checkDbosOptions({ databaseUrl, ...options }: DbosOptions): void {
+export function checkDbosOptions(given: DbosOptions): void {
+  checkOptions({ of: 'dbos()', rules: optionNames }, given);
+  const { databaseUrl, ...options } = given;
   if (typeof databaseUrl !== 'string' || !/^postgres(?:ql)?:\/\//.test(databaseUrl))
     throw configError(
       '"databaseUrl" of dbos() must be the address of a Postgres, such as postgres://user@host/database with a password if it needs one',

@@ -1,6 +1,7 @@
 import { defined } from '../../base/defined.ts';
 import { configError } from '../../errors/config-error.ts';
 import type { RequestHandler } from './sdk.ts';
+import { checkOptions } from '../../model/check-options.ts';
 
 /** What a Restate engine is made of. */
 export interface RestateOptions {
@@ -89,8 +90,21 @@ export interface ResolvedOptions extends Omit<RestateOptions, 'limits'> {
   readonly limits: RestateLimits;
 }
 
+const optionNames = [
+  'ingressUrl',
+  'adminUrl',
+  'serve',
+  'headers',
+  'identityKeys',
+  'limits',
+  'onLog',
+  'sdk',
+] as const satisfies readonly (keyof RestateOptions)[];
+
 /** Throws a `ConfigError` for what makes no sense. */
 export function resolveOptions(options: RestateOptions): ResolvedOptions {
+  checkOptions({ of: 'restate()', rules: optionNames }, options);
+  checkOptions({ of: '"limits" of restate()', rules: Object.keys(defaultLimits) }, options.limits ?? {});
   const limits: RestateLimits = { ...defaultLimits, ...defined(options.limits ?? {}) };
   for (const [name, value] of Object.entries(limits)) {
     if (!Number.isFinite(value) || value <= 0)

@@ -20,6 +20,7 @@ export function agentProgram(facts: Json): DurableProgram {
     const parts = sandboxParts(createReplayParts({ config, facts, nextEntry: () => undefined }), facts);
     const program = createHostedProgram({
       parts,
+      resolveWith: () => parts,
       runs: new Map(),
       callers: new Map(),
       carried: new Set(),

@@ -18,7 +18,7 @@ describe('temporal()', () => {
     {
       name: 'a bound that there is not',
       options: { limits: { maxWishes: 3 } },
-      says: /"limits\.maxWishes".*maxLives/,
+      says: /no option "maxWishes" of "limits" of temporal.*maxLives/,
     },
   ])('refuses $name before anything is done', ({ options, says }) => {
     expect(() => temporal(options as TemporalOptions)).toThrow(says); // What no type stops at run time.

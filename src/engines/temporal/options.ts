@@ -3,6 +3,7 @@ import { configError } from '../../errors/config-error.ts';
 import type { CarryLimits } from './messages.ts';
 import { loadTemporalSdk } from './sdk.ts';
 import type { TemporalSdk, WorkflowBundle } from './sdk.ts';
+import { checkOptions } from '../../model/check-options.ts';
 
 /** How `temporal()` is set up. */
 export interface TemporalOptions {
@@ -67,8 +68,27 @@ const defaultLimits: CarryLimits = {
   maxValueBytes: 1_900_000,
 };
 
+const optionNames = [
+  'address',
+  'namespace',
+  'taskQueue',
+  'tls',
+  'apiKey',
+  'carries',
+  'payloadCodecs',
+  'requestTimeoutMs',
+  'maxConcurrentEffects',
+  'maxRuns',
+  'limits',
+  'workflowBundle',
+  'workflowsPath',
+  'packagesFrom',
+  'logLevel',
+] as const satisfies readonly (keyof TemporalOptions)[];
+
 /** Checks what can never work, before anything is done. Throws a `ConfigError`. */
 export function checkTemporalOptions(options: TemporalOptions): void {
+  checkOptions({ of: 'temporal()', rules: optionNames }, options);
   const { address, limits = {} } = options;
   if (address !== undefined && !/^(?:\[[\da-f:]+\]|[\w.-]+)(?::\d+)?$/i.test(address))
     throw configError(
@@ -87,11 +107,7 @@ export function checkTemporalOptions(options: TemporalOptions): void {
   for (const [name, value] of given)
     if (value !== undefined && !(Number.isFinite(value) && value >= 1))
       throw configError(`"${name}" of temporal() must be a number from 1, got ${String(value)}`);
-  const unknown = Object.keys(limits).find((name) => !Object.hasOwn(defaultLimits, name));
-  if (unknown !== undefined)
-    throw configError(
-      `"limits.${unknown}" of temporal() does not exist; there are ${Object.keys(defaultLimits).join(', ')}`,
-    );
+  checkOptions({ of: '"limits" of temporal()', rules: Object.keys(defaultLimits) }, limits);
 }
 
 /** The options with their defaults. Loads the SDK. */

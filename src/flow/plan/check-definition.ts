@@ -1,7 +1,7 @@
 import { isRecord } from '../../base/json.ts';
 import { createFailure } from '../../errors/failure.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
-import { nearestNames } from '../../base/nearest.ts';
+import { adviseName, nearestNames } from '../../base/nearest.ts';
 import { nodeNames } from './plan-state.ts';
 import type { PlanDefinition, PlanLimits } from './plan-types.ts';
 
@@ -93,9 +93,7 @@ function checkRequirements(what: string, capabilities: PlanDefinition['capabilit
 
 function unknownBound(name: string): RerailError {
   const names = Object.keys(defaultPlanLimits);
-  const [nearest] = nearestNames(name, names);
-  const advice = nearest === undefined ? `known are ${names.join(', ')}` : `did you mean "${nearest}"?`;
-  return invalid(`There is no bound "${name}" of plan(): ${advice}`, { field: name });
+  return invalid(`There is no bound "${name}" of plan(): ${adviseName(name, names)}`, { field: name });
 }
 
 function invalid(message: string, context: Readonly<Record<string, string>>): RerailError {

@@ -1,5 +1,6 @@
 import { messagesOf } from '../../agent/history.ts';
 import { defaultLimits } from '../../agent/limits.ts';
+import { readReply } from '../../agent/person-answer.ts';
 import type { PersonRequest } from '../../agent/run-outcome.ts';
 import type { CallAnswer } from '../../agent/state.ts';
 import { isRecord } from '../../base/json.ts';
@@ -13,10 +14,10 @@ import { viewOf } from '../../runtime/conduct-effect.ts';
 import { createAgent } from '../../runtime/create-agent.ts';
 import type { Agent } from '../../runtime/create-agent.ts';
 import { callHook } from '../../runtime/hook-call.ts';
-import { ownerNamed, warnProcess } from '../../runtime/stray-errors.ts';
+import { ownerNamed, warnProcess } from '../../model/stray-errors.ts';
 import type { AgentExtras } from '../../runtime/inherited.ts';
 import type { Node, NodeCall, NodeEnd } from '../../runtime/node.ts';
-import { checkOptionNames } from '../check-option-names.ts';
+import { checkOptions } from '../../model/check-options.ts';
 import { createChildren, modelsOf } from '../child-agents.ts';
 import type { AgentMap, Children } from '../child-agents.ts';
 import { keepOutcome } from '../child-record.ts';
@@ -75,7 +76,7 @@ const optionNames: readonly string[] = [
  * const outcome = await operator.run('Tell the night shift how warm the hall was today.');
  */
 export function plan(options: PlanOptions): Agent {
-  checkOptionNames('plan()', options, optionNames);
+  checkOptions({ of: 'plan()', rules: optionNames }, options);
   const definition = definitionOf(options);
   const conductor = createPlanConductor(definition);
   const agents = questioners(options, definition);
@@ -86,7 +87,7 @@ export function plan(options: PlanOptions): Agent {
     nodes: nodesOf(definition, children),
     tools: [...nodeTools(definition), ...capabilities.map(capabilityTool)],
     facts: factsOf(options),
-    explainWith: modelsOf(agents),
+    sideModels: modelsOf(agents),
   };
   return conductedAgent({ ...options, name: definition.name }, extras) as Agent; // It answers with a text.
 }
@@ -222,19 +223,13 @@ async function askPerson({ parts, state, callId, input, answer, signal }: NodeCa
     why: 'The plan cannot go on without knowing this',
   };
   const said = answer === undefined ? await askCallback(parts, request, signal) : saidIn(answer);
-  const read = said === undefined ? undefined : readAnswer(said);
+  const read = readReply(said);
   if (read === undefined) return { type: 'waiting', wait: { reason: 'clarification', request } };
   return { type: 'ok', content: read };
 }
 
 function saidIn({ said }: CallAnswer): Json | undefined {
   return said.given ? said.value : undefined;
-}
-
-/** The text of an answer; nothing where there is none in it. */
-function readAnswer(said: unknown): string | undefined {
-  const text = isRecord(said) ? said['answer'] : said;
-  return typeof text === 'string' && text.trim() !== '' ? text : undefined;
 }
 
 async function askCallback(

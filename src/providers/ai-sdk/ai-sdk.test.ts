@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { defined } from '../../base/defined.ts';
 import { fakeModel, finishPart, promptOf, textParts } from '../../../test/ai-sdk/fake-model.ts';
 import type { FakeModel } from '../../../test/ai-sdk/fake-model.ts';
 import type { AttemptOptions, ModelResponse } from '../../model/model.ts';
@@ -11,8 +12,11 @@ import { specificationVersions } from './language-model.ts';
 
 const request: ModelRequest = { messages: [{ role: 'user', content: 'Hi' }] };
 
-function call(fake: FakeModel, options: AiSdkOptions & AttemptOptions = {}): Promise<ModelResponse> {
-  return aiSdk(fake, options).call(request, options);
+function call(
+  fake: FakeModel,
+  { onPart, signal, timeouts, clock, ...options }: AiSdkOptions & AttemptOptions = {},
+): Promise<ModelResponse> {
+  return aiSdk(fake, options).call(request, defined({ onPart, signal, timeouts, clock }));
 }
 
 describe('aiSdk(), when something goes wrong', () => {

@@ -12,15 +12,19 @@ import { settle } from '../../model/settle.ts';
 import type { StreamPart } from '../../model/stream-part.ts';
 import { parseToolArguments } from '../../model/tool-arguments.ts';
 import { isPromiseLike } from '../../base/promise-like.ts';
+import { withVerdict } from '../classify-error.ts';
+import type { ClassifyError, FailureEvidence } from '../classify-error.ts';
 import { attemptGenerate, attemptStream } from './attempt.ts';
 import { dialectOf } from './dialects.ts';
-import { modelFailure, nameOfModel } from './failures.ts';
+import { evidenceOf, modelFailure, nameOfModel } from './failures.ts';
 import { checkLanguageModel, familyOf } from './language-model.ts';
 import type { AiSdkLanguageModel, CheckedModel } from './language-model.ts';
 import { readPart } from './read-part.ts';
 import type { ReadPart } from './read-part.ts';
 import { toCallOptions } from './to-call-options.ts';
 import { createTranslator } from './translator.ts';
+import { aFlag, aFunction, anObject, aText, checkOptions } from '../../model/check-options.ts';
+import type { OptionRule } from '../../model/check-options.ts';
 
 /** What may be said about an AI SDK model that it does not say itself. */
 export interface AiSdkOptions {
@@ -35,7 +39,19 @@ export interface AiSdkOptions {
   readonly allowWarnings?: boolean;
   /** Takes an answer for whole although its end has no reason; by default it counts as cut off. */
   readonly acceptUnknownFinish?: boolean;
+  /** Corrects how a failure of the model is classified: its code, whether it is retryable and how long to wait. */
+  readonly classifyError?: ClassifyError;
 }
+
+const optionRules: Readonly<Record<keyof AiSdkOptions, OptionRule>> = {
+  price: anObject('{ inputUsd: 2.5, outputUsd: 10 }'),
+  capabilities: anObject("{ structuredOutput: 'none' }"),
+  quotaKey: aText,
+  stream: aFlag,
+  allowWarnings: aFlag,
+  acceptUnknownFinish: aFlag,
+  classifyError: aFunction,
+};
 
 /**
  * Any language model of the AI SDK as a model of Rerail: `ai` 5, 6 and 7, with or without middleware. One call is one
@@ -46,6 +62,7 @@ export interface AiSdkOptions {
  * const agent = createAgent({ name: 'support', model: [aiSdk(mistral('mistral-large-latest')), openai('gpt-5.2')] });
  */
 export function aiSdk(model: AiSdkLanguageModel, options: AiSdkOptions = {}): Model {
+  checkOptions({ of: 'aiSdk()', rules: optionRules }, options);
   const checked = checkLanguageModel(model);
   const described = {
     provider: familyOf(checked),
@@ -92,6 +109,7 @@ async function callOnce(
   const assembly = createAssembly();
   const translate = createTranslator(model);
   let isOver = false;
+  let evidence: FailureEvidence = {};
   /** Nothing is told after the attempt has ended, however late a listener is. */
   function tell(parts: readonly StreamPart[]): void | Promise<void> {
     for (const [index, part] of parts.entries()) {
@@ -109,16 +127,21 @@ async function callOnce(
     clock: options.clock,
     acceptsUnknownFinish: options.acceptUnknownFinish,
     refuse: (read) => (options.allowWarnings === true ? undefined : findLoss(read, model)),
+    onThrown: (error) => {
+      evidence = evidenceOf(error);
+    },
     onPart: (_, read) => tell(translate(read)),
     onFinish: (_, read) => tell(translate(read)),
   });
   isOver = true;
   const who = { provider: familyOf(model), model: model.modelId, price: options.price };
-  if (outcome.type === 'success') return settle(assembly.read(), who);
+  const judge = (response: ModelResponse): ModelResponse =>
+    withVerdict(response, options.classifyError, () => evidence);
+  if (outcome.type === 'success') return judge(settle(assembly.read(), who));
   // The tokens of a broken answer are spent all the same.
   const finish = outcome.finishPart === undefined ? undefined : readPart(outcome.finishPart);
   if (finish?.type === 'finish') assembly.push({ type: 'usage', usage: finish.usage });
-  return settle(withoutBrokenCalls(assembly.read()), { ...who, failure: outcome.failure });
+  return judge(settle(withoutBrokenCalls(assembly.read()), { ...who, failure: outcome.failure }));
 }
 
 /** Packages that notice the end of a stream hand out a half-written call as if it were whole. */

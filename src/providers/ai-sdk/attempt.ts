@@ -34,6 +34,8 @@ export interface AiSdkAttemptOptions {
   readonly onPart?: ((part: AiSdkRecord, read: ReadPart) => void | Promise<void>) | undefined;
   /** Hears the finish part when the answer is known to be whole; the last thing that is heard. */
   readonly onFinish?: ((part: AiSdkRecord, read: ReadPart) => void | Promise<void>) | undefined;
+  /** Hears what the model threw, or the value of its `error` part. */
+  readonly onThrown?: ((error: unknown) => void) | undefined;
   /** Ends the attempt with a failure of the caller's, before the part is delivered. */
   readonly refuse?: ((read: ReadPart) => Failure | undefined) | undefined;
   /** Takes a streamed answer whose end has no reason for whole; by default it counts as cut off. See `judgeFinish`. */
@@ -117,7 +119,7 @@ type Opened =
   | { readonly type: 'failure'; readonly failure: Failure };
 
 async function open(plan: Plan, scope: Scope): Promise<Opened> {
-  const { model, clock, ending } = scope;
+  const { model, ending } = scope;
   const failed = (failure: Failure): Opened => ({ type: 'failure', failure });
   const endedEarly = ending.read();
   if (endedEarly !== undefined) return failed(endedBy(endedEarly, 'connect', scope));
@@ -148,7 +150,7 @@ async function open(plan: Plan, scope: Scope): Promise<Opened> {
       }),
     );
   } catch (thrown) {
-    return failed(failureOfThrown(thrown, model, { phase: 'headers', nowMs: clock.wallMs() }));
+    return failed(thrownIn(scope, thrown, 'headers'));
   }
 }
 
@@ -156,7 +158,7 @@ async function open(plan: Plan, scope: Scope): Promise<Opened> {
 const afterFinishMs = 1000;
 
 async function readToEnd(source: Source, scope: Scope): Promise<Failure | undefined> {
-  const { model, ending, clock, tally } = scope;
+  const { ending, tally } = scope;
   // Ends with the stream, with a bound of the tally, or with `totalMs`.
   for (;;) {
     const isFinished = tally.finish() !== undefined;
@@ -166,7 +168,7 @@ async function readToEnd(source: Source, scope: Scope): Promise<Failure | undefi
     } catch (thrown) {
       // What breaks after the announced end was not needed any more.
       if (isFinished) return undefined;
-      return failureOfThrown(thrown, model, { phase: 'body', nowMs: clock.wallMs() });
+      return thrownIn(scope, thrown, 'body');
     }
     if (next.type === 'late') return undefined;
     if (next.type === 'ended') {
@@ -181,7 +183,7 @@ async function readToEnd(source: Source, scope: Scope): Promise<Failure | undefi
 
 /** Judges one part, and lets it be heard. */
 async function take(value: unknown, scope: Scope): Promise<Failure | undefined> {
-  const { model, options, ending, clock, tally } = scope;
+  const { model, options, ending, tally } = scope;
   const read = readPart(value);
   if (read.type === 'malformed') {
     return modelFailure('INVALID_RESPONSE', model, {
@@ -190,7 +192,7 @@ async function take(value: unknown, scope: Scope): Promise<Failure | undefined> 
     });
   }
   if (read.type === 'error') {
-    return failureOfThrown(read.error, model, { phase: 'body', nowMs: clock.wallMs() });
+    return thrownIn(scope, read.error, 'body');
   }
   if (isProgress(read)) ending.watch.progress();
   else ending.watch.event();
@@ -224,6 +226,11 @@ async function hear(tell: () => void | Promise<void>, scope: Scope): Promise<Fai
   } catch (thrown) {
     return listenerFailure(factsOf('body', scope), thrown);
   }
+}
+
+function thrownIn({ options, model, clock }: Scope, thrown: unknown, phase: 'headers' | 'body'): Failure {
+  options.onThrown?.(thrown);
+  return failureOfThrown(thrown, model, { phase, nowMs: clock.wallMs() });
 }
 
 function findFailure({ model, options, tally }: Scope): Failure | undefined {

@@ -5,6 +5,7 @@ import type { FailureCode } from '../../errors/codes.ts';
 import { createFailure } from '../../errors/failure.ts';
 import type { Failure, FailureDetails, Phase } from '../../errors/failure.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
+import type { FailureEvidence } from '../classify-error.ts';
 import { familyOf } from './language-model.ts';
 import type { CheckedModel } from './language-model.ts';
 import type { AiSdkFinish } from './read-finish.ts';
@@ -98,6 +99,19 @@ function readApiCallError({ statusCode, responseHeaders, responseBody }: Readonl
     ...(isRecord(responseHeaders) ? { headers: responseHeaders as ResponseHeaders } : {}), // Read with caution there.
     ...(typeof responseBody === 'string' ? { body: responseBody } : {}),
   };
+}
+
+/** What a thrown value shows to a classifier of the caller's. */
+export function evidenceOf(error: unknown): FailureEvidence {
+  return { error, ...(isApiCallError(error) ? lowerHeaders(readApiCallError(error)) : {}) };
+}
+
+function lowerHeaders({ headers, ...rest }: ReturnType<typeof readApiCallError>): FailureEvidence {
+  if (!isRecord(headers)) return rest;
+  const named = Object.entries(headers).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
+  return { ...rest, headers: Object.fromEntries(named.map(([name, value]) => [name.toLowerCase(), value])) };
 }
 
 function messageOf(error: unknown): string {

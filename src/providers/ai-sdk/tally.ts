@@ -1,5 +1,6 @@
 import { assert } from '../../base/assert.ts';
 import type { Failure } from '../../errors/failure.ts';
+import { maxAnswerCharacters, maxAnswerParts } from '../answer-bounds.ts';
 import { modelFailure, nameOfModel } from './failures.ts';
 import type { AiSdkRecord, CheckedModel } from './language-model.ts';
 import type { AiSdkFinish } from './read-finish.ts';
@@ -31,8 +32,8 @@ export interface Tally {
   readonly succeed: (result: AiSdkRecord) => AiSdkOutcome;
 }
 
-const maxParts = 2_000_000;
-const maxCharacters = 32 * 1024 * 1024;
+const maxParts = maxAnswerParts;
+const maxCharacters = maxAnswerCharacters;
 
 /** Starts with nothing. */
 export function createTally(model: CheckedModel): Tally {

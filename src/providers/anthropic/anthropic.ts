@@ -1,3 +1,5 @@
+import { aFlag } from '../../model/check-options.ts';
+import { addressVariables } from '../address-variables.ts';
 import { capabilitiesOf } from '../capability-tables.ts';
 import { defineProvider } from '../define-provider.ts';
 import { addressOf } from '../open-endpoint.ts';
@@ -11,6 +13,7 @@ const official = {
   url: 'https://api.anthropic.com/v1',
   versionPath: '/v1',
   isVersionMissed: true,
+  variable: addressVariables.anthropic,
 } as const;
 
 /** What a model of Anthropic takes besides. */
@@ -29,7 +32,8 @@ export const anthropic: Provider<AnthropicOptions> = defineProvider<AnthropicOpt
   keyVariables: ['ANTHROPIC_API_KEY'],
   isKeyRequired: true,
   keyHeader: 'x-api-key',
-  address: (options) => addressOf(options, official),
+  address: (options, environment) => addressOf(options, environment, official),
+  ownOptions: { promptCache: aFlag },
   wire: anthropicWire,
   capabilities: (model) => capabilitiesOf('anthropic', bareName(model)),
   price: (model) => priceOf('anthropic', model),

@@ -1,3 +1,4 @@
+import { aFlag, anyValue, aText } from '../../model/check-options.ts';
 import type { Environment } from '../api-key.ts';
 import { configError, notConfiguredError } from '../config-error.ts';
 import { defineProvider } from '../define-provider.ts';
@@ -31,6 +32,7 @@ export const azure: Provider<AzureOptions> = defineProvider<AzureOptions>({
   isKeyRequired: true,
   keyHeader: 'api-key',
   address: azureAddress,
+  ownOptions: { resourceName: anyValue, apiVersion: aText, api: anyValue, reasoningSummary: aFlag },
   wire: (model, { apiVersion, ...options }) => ({
     ...openaiWire(model, options),
     ...(apiVersion === undefined ? {} : { query: { 'api-version': apiVersion } }),

@@ -17,7 +17,7 @@ export function geminiEmbedding(model: string, options: EmbeddingOptions = {}): 
       keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
       isKeyRequired: true,
       keyHeader: 'x-goog-api-key',
-      address: (given) => addressOf(given, geminiOfficial),
+      address: (given, environment) => addressOf(given, environment, geminiOfficial),
     },
     model,
     { options, protocol: geminiEmbeddings },

@@ -16,7 +16,7 @@ export const gemini: Provider = defineProvider<ProviderOptions>({
   keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
   isKeyRequired: true,
   keyHeader: 'x-goog-api-key',
-  address: (options) => addressOf(options, geminiOfficial),
+  address: (options, environment) => addressOf(options, environment, geminiOfficial),
   wire: () => ({ protocol: geminiProtocol }),
   capabilities: (model) => capabilitiesOf('gemini', model),
   price: (model) => priceOf('gemini', model),

@@ -9,6 +9,7 @@ import type { Failure, FailureDetails, Phase, SideEffect } from '../../errors/fa
 import type { FailureCode } from '../../errors/codes.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
 import type { TimeoutKind } from '../../model/stream-watch.ts';
+import type { FailureEvidence } from '../classify-error.ts';
 import type { DecodeProblem } from '../protocol.ts';
 import { faultOf } from './transport-fault.ts';
 import type { TransportFault } from './transport-fault.ts';
@@ -24,6 +25,8 @@ export interface AttemptFacts {
   /** Set where the transport cannot see the connection: then the error's own word on it counts. */
   readonly hidesConnection?: boolean | undefined;
   readonly wallMs: number;
+  /** Keeps what a failure was read from, where somebody wants to see it. */
+  readonly keep?: ((evidence: Pick<FailureEvidence, 'body' | 'error'>) => void) | undefined;
 }
 
 const evidenceCharacters = 200;
@@ -68,6 +71,7 @@ export function cancelledFailure(facts: AttemptFacts, reason: unknown): Failure 
 
 /** Something was thrown while the request was sent or its answer was read. */
 export function thrownFailure(facts: AttemptFacts, error: unknown): Failure {
+  facts.keep?.({ error });
   const fault = faultOf(error);
   if (fault !== undefined) return faultFailure(facts, fault, error);
   if (RerailError.isInstance(error)) return error.failure;
@@ -115,6 +119,7 @@ export function faultFailure(facts: AttemptFacts, fault: TransportFault, error?:
 /** The provider answered, and its answer says that it failed. */
 export function answeredFailure(facts: AttemptFacts, body: string): Failure {
   const { provider, model, status, headers, wallMs } = facts;
+  facts.keep?.({ body });
   return classifyProviderFailure({ provider, model, status, headers, body, now: wallMs });
 }
 

@@ -4,6 +4,7 @@ import type { AttemptOptions } from '../../model/model.ts';
 import type { Price } from '../../model/price.ts';
 import type { RequestNote } from '../../model/request-note.ts';
 import type { StreamWatch } from '../../model/stream-watch.ts';
+import type { ClassifyError } from '../classify-error.ts';
 import type { WireProtocol, WireTarget } from '../protocol.ts';
 import type { AttemptFacts } from './attempt-failures.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -23,6 +24,8 @@ export interface AttemptTarget {
   readonly price: Price | undefined;
   /** Adds to a failure what only the provider's configuration knows. */
   readonly refine: ((failure: Failure) => Failure) | undefined;
+  /** Corrects how a failure is classified. */
+  readonly classifyError: ClassifyError | undefined;
   readonly isStream: boolean;
   readonly maxEventBytes: number;
   readonly maxBodyBytes: number;

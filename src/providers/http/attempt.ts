@@ -1,5 +1,6 @@
 import { onAbort } from '../../base/abort.ts';
 import type { Cancel, Clock } from '../../base/clock.ts';
+import { defined } from '../../base/defined.ts';
 import { systemClock } from '../../base/system.ts';
 import type { Failure } from '../../errors/failure.ts';
 import { createAssembly } from '../../model/assembly.ts';
@@ -18,6 +19,8 @@ import {
 } from './attempt-failures.ts';
 import type { AttemptFacts } from './attempt-failures.ts';
 import type { Attempt, AttemptTarget } from './attempt-state.ts';
+import { withVerdict } from '../classify-error.ts';
+import type { FailureEvidence } from '../classify-error.ts';
 import { readResponse } from './read-response.ts';
 import { createStop } from './stop.ts';
 import type { Stop } from './stop.ts';
@@ -33,7 +36,7 @@ export function runAttempt(
     const wrong = checkTimeouts(options.timeouts);
     if (wrong !== undefined)
       return resolve(settleAs(target, { assembly: createAssembly(), notes: [] }, wrong));
-    const course: Course = { phase: 'connect', response: undefined, isEnded: false };
+    const course: Course = { phase: 'connect', response: undefined, isEnded: false, evidence: {} };
     const stop = createStop();
     const clock = options.clock ?? systemClock;
     let stopListening: Cancel = () => undefined;
@@ -57,7 +60,7 @@ export function runAttempt(
         course.isEnded = true;
         attempt.watch.stop();
         stopListening();
-        const settled = settleAs(target, attempt, failure);
+        const settled = settleAttempt(attempt, course, failure);
         // A success has read what it wants; a failure leaves nothing running.
         const released = failure === undefined ? course.response?.discard() : undefined;
         const give = (): void => resolve(settled);
@@ -93,6 +96,8 @@ interface Course {
   phase: AttemptFacts['phase'];
   response: TransportResponse | undefined;
   isEnded: boolean;
+  /** What the latest failure was read from. */
+  evidence: Pick<FailureEvidence, 'body' | 'error'>;
 }
 
 interface Performance {
@@ -159,7 +164,21 @@ function refusal(attempt: Attempt): Failure | undefined {
   return text === undefined ? undefined : answeredFailure(attempt.facts(), text());
 }
 
-function factsOf({ wire, transport }: AttemptTarget, course: Course, clock: Clock): AttemptFacts {
+function settleAttempt(attempt: Attempt, course: Course, failure: Failure | undefined): ModelResponse {
+  const { target } = attempt;
+  return withVerdict(settleAs(target, attempt, failure), target.classifyError, () => evidenceOf(course));
+}
+
+function evidenceOf({ response, evidence }: Course): FailureEvidence {
+  return defined({ status: response?.status, headers: response?.headers, ...evidence });
+}
+
+function factsOf(
+  { wire, transport, classifyError }: AttemptTarget,
+  course: Course,
+  clock: Clock,
+): AttemptFacts {
+  const keep = classifyError && ((evidence: Course['evidence']): void => void (course.evidence = evidence));
   return {
     provider: wire.provider,
     model: wire.model,
@@ -168,6 +187,7 @@ function factsOf({ wire, transport }: AttemptTarget, course: Course, clock: Cloc
     headers: course.response?.headers,
     hidesConnection: transport.hidesConnection,
     wallMs: clock.wallMs(),
+    keep,
   };
 }
 

@@ -1,3 +1,4 @@
+import { runOwned, warningOwner } from '../../model/stray-errors.ts';
 import { decideRedirect } from './redirect.ts';
 import { encodingOf, inspectRatio } from './decompress.ts';
 import { defaultMaxBodyBytes } from './transport.ts';
@@ -12,18 +13,21 @@ export type FetchFunction = (url: string, init: RequestInit) => Promise<Response
  * the body comes unpacked as the function likes it; all else is as with `createNodeTransport`.
  */
 export function createFetchTransport(fetchFunction: FetchFunction): Transport {
+  const owner = warningOwner('The function "fetch" of a model');
+
   async function send(request: TransportRequest, options: SendOptions): Promise<TransportResponse> {
     options.onConnected();
     let { url } = request;
     // Bounded by `decideRedirect`, which counts.
     for (let followed = 0; ; followed += 1) {
-      const response = await fetchFunction(url, {
+      const init: RequestInit = {
         method: 'POST',
         headers: request.headers,
         body: request.body,
         redirect: 'manual',
         signal: options.signal,
-      });
+      };
+      const response = await runOwned(owner, () => fetchFunction(url, init));
       const decision = decideRedirect({
         // A browser hides what a redirect says.
         status: response.type === 'opaqueredirect' ? 302 : response.status,

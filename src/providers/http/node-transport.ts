@@ -11,6 +11,7 @@ import type { Proxy, ProxyEnvironment } from './proxy.ts';
 import { decideRedirect } from './redirect.ts';
 import type { SendOptions, Transport, TransportRequest, TransportResponse } from './transport.ts';
 import { createTunnelAgent } from './tunnel.ts';
+import { checkOptions } from '../../model/check-options.ts';
 
 /** What `createNodeTransport` may be told; every bound has a default. */
 export interface NodeTransportOptions {
@@ -26,6 +27,14 @@ export interface NodeTransportOptions {
   readonly tls?: Pick<AgentOptions, 'ca' | 'cert' | 'key' | 'passphrase'>;
 }
 
+const optionNames = [
+  'environment',
+  'maxSockets',
+  'maxFreeSockets',
+  'freeSocketTimeoutMs',
+  'tls',
+] as const satisfies readonly (keyof NodeTransportOptions)[];
+
 /** A transport that owns connections. */
 export interface NodeTransport extends Transport {
   /** Closes all connections, those in use too. */
@@ -37,6 +46,7 @@ const maxKnownTargets = 256;
 
 /** Requests over `node:http` and `node:https` with connections that are kept alive. Every phase of one is visible. */
 export function createNodeTransport(options: NodeTransportOptions = {}): NodeTransport {
+  checkOptions({ of: 'createNodeTransport()', rules: optionNames }, options);
   const freeSocketTimeoutMs = options.freeSocketTimeoutMs ?? defaults.freeSocketTimeoutMs;
   const agents = createAgents(options);
   const environment = options.environment ?? process.env;

@@ -2,6 +2,7 @@ import { Buffer, isUtf8 } from 'node:buffer';
 import type { Failure } from '../../errors/failure.ts';
 import { parseExactly } from '../../model/exact-json.ts';
 import { maxJsonDepth, nestsTooDeeply } from '../../model/json-depth.ts';
+import { isProgress } from '../../model/stream-part.ts';
 import type { StreamPart } from '../../model/stream-part.ts';
 import type { DecodeResult } from '../protocol.ts';
 import { cutEventFailure, faultFailure, listenerFailure, problemFailure } from './attempt-failures.ts';
@@ -203,21 +204,6 @@ async function listen(attempt: Attempt, returned: PromiseLike<unknown>): Promise
     attempt.end(listenerFailure(attempt.facts(), error));
   }
   attempt.watch.resume();
-}
-
-/** Keep-alives come as events without parts, as counts, or as deltas without text. */
-function isProgress(part: StreamPart): boolean {
-  switch (part.type) {
-    case 'started':
-    case 'usage':
-      return false;
-    case 'text-delta':
-    case 'reasoning-delta':
-    case 'tool-call-delta':
-      return part.text !== '';
-    default:
-      return true;
-  }
 }
 
 /** An answer in one piece is bounded as one event is, for it must be held as a whole. */

@@ -1,6 +1,8 @@
 import { defined } from '../../base/defined.ts';
 import type { Capabilities } from '../../model/capabilities.ts';
 import type { EmbeddingModel } from '../../model/embedding.ts';
+import { anObject, anyValue, aText, checkOptions } from '../../model/check-options.ts';
+import type { OptionRule } from '../../model/check-options.ts';
 import { capabilitiesOf } from '../capability-tables.ts';
 import type { CapabilityTable } from '../capability-tables.ts';
 import { configError } from '../config-error.ts';
@@ -13,6 +15,8 @@ import { openaiEmbeddings } from '../embedding-protocols.ts';
 import { priceOf } from '../prices.ts';
 import { openaiChat } from '../protocols/openai-chat.ts';
 import type { OpenaiChatDialect } from '../protocols/openai-chat-dialect.ts';
+import type { OfficialAddress } from '../open-endpoint.ts';
+import { providerOptionRules } from '../provider-options.ts';
 import type { Provider, ProviderOptions } from '../provider-options.ts';
 
 /** A server that speaks OpenAI's Chat Completions. */
@@ -41,6 +45,7 @@ export interface OpenAICompatibleProvider extends Provider {
 export function openaiCompatible(config: OpenAICompatibleConfig): OpenAICompatibleProvider {
   // A caller without types may hand in nothing.
   const given: Partial<OpenAICompatibleConfig> | undefined = config;
+  checkOptions({ of: 'openaiCompatible()', rules: compatibleRules }, given ?? {});
   const { name, baseURL, keyVariable, dialect, ...shared } = given ?? {};
   if (typeof name !== 'string' || !/^[a-z0-9][\w.-]{0,63}$/i.test(name)) {
     throw configError(
@@ -64,8 +69,15 @@ export function openaiCompatible(config: OpenAICompatibleConfig): OpenAICompatib
   });
 }
 
+const compatibleRules: Readonly<Record<keyof OpenAICompatibleConfig, OptionRule>> = {
+  ...providerOptionRules,
+  name: anyValue,
+  keyVariable: aText,
+  dialect: anObject("{ maxTokensField: 'max_completion_tokens' }"),
+};
+
 /** All that a compatible provider is made of. */
-export interface CompatibleSetup {
+export interface CompatibleSetup extends Pick<OfficialAddress, 'variable'> {
   readonly name: string;
   readonly url: string;
   /** Where a bare origin means the version below it. */
@@ -90,8 +102,9 @@ export function createCompatible(setup: CompatibleSetup): OpenAICompatibleProvid
     keyVariables: setup.keyVariables,
     isKeyRequired: setup.isKeyRequired,
     keyHeader: 'bearer',
-    address: (options) => {
-      const address = addressOf(options, setup);
+    address: (options, environment) => {
+      const { url, versionPath, variable } = setup;
+      const address = addressOf(options, environment, defined({ url, versionPath, variable }));
       return { ...address, isOfficial: setup.isOfficial && address.isOfficial };
     },
     wire: (model, options) => ({
@@ -106,33 +119,34 @@ export function createCompatible(setup: CompatibleSetup): OpenAICompatibleProvid
     price: (model) => (setup.isOfficial ? priceOf(name, model) : undefined),
   };
   const provider = defineProvider(definition);
-  const joined = <Options extends ProviderOptions>(options: Options | undefined): Options =>
-    joinOptions(shared, options);
+  const joined = (options: ProviderOptions | undefined): ProviderOptions => joinOptions(shared, options);
   return Object.assign((model: string, options?: ProviderOptions) => provider(model, joined(options)), {
     provider: name,
     describe: (model: string, options?: ProviderOptions) => provider.describe(model, joined(options)),
     embedding: (model: string, options?: EmbeddingOptions) =>
       createEmbeddingModel(definition, model, {
-        options: joined<EmbeddingOptions>(options),
+        options: joinEmbeddingOptions(shared, options),
         protocol: openaiEmbeddings,
       }),
   });
 }
 
+/** What is configured for all models, less what says something about chat models alone. */
+function joinEmbeddingOptions(
+  { capabilities: _, ...shared }: ProviderOptions,
+  options: EmbeddingOptions = {},
+): EmbeddingOptions {
+  return { ...shared, ...defined(options), headers: { ...shared.headers, ...options.headers } };
+}
+
 /** What is handed in with a model wins, field by field; headers and capabilities are joined. */
-function joinOptions<Options extends ProviderOptions>(
-  shared: ProviderOptions,
-  options: Options | undefined,
-): Options {
-  const own: ProviderOptions = options ?? {};
-  const joined: ProviderOptions = {
+function joinOptions(shared: ProviderOptions, own: ProviderOptions = {}): ProviderOptions {
+  return {
     ...shared,
     ...defined(own),
     headers: { ...shared.headers, ...own.headers },
     capabilities: { ...shared.capabilities, ...own.capabilities },
   };
-  // Every field of the options is in it; what is added are fields that every set of options has.
-  return joined as Options;
 }
 
 /** Whoever says how an answer is continued says that it can be. */

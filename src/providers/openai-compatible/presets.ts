@@ -1,4 +1,6 @@
 // Table: servers that speak Chat Completions, each with its address, the variable of its key and its dialect.
+import { defined } from '../../base/defined.ts';
+import { addressVariableOf } from '../address-variables.ts';
 import type { CapabilityTable } from '../capability-tables.ts';
 import type { OpenaiChatDialect } from '../protocols/openai-chat-dialect.ts';
 import { createCompatible } from './openai-compatible.ts';
@@ -17,6 +19,7 @@ function hosted({ name, url, variable, dialect = {} }: Hosted): OpenAICompatible
   return createCompatible({
     name,
     url,
+    ...defined({ variable: addressVariableOf(name) }),
     ...(pathname === '/' ? {} : { versionPath: pathname }),
     keyVariables: [variable],
     isKeyRequired: true,

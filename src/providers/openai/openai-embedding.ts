@@ -17,7 +17,7 @@ export function openaiEmbedding(model: string, options: EmbeddingOptions = {}): 
       keyVariables: ['OPENAI_API_KEY'],
       isKeyRequired: true,
       keyHeader: 'bearer',
-      address: (given) => addressOf(given, openaiOfficial),
+      address: (given, environment) => addressOf(given, environment, openaiOfficial),
     },
     model,
     { options, protocol: openaiEmbeddings },

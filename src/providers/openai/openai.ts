@@ -1,4 +1,5 @@
 import type { Capabilities } from '../../model/capabilities.ts';
+import { aFlag, anyValue, aText } from '../../model/check-options.ts';
 import { capabilitiesOf } from '../capability-tables.ts';
 import { configError } from '../config-error.ts';
 import { defineProvider } from '../define-provider.ts';
@@ -36,7 +37,8 @@ export const openai: Provider<OpenAIOptions> = defineProvider<OpenAIOptions>({
   keyVariables: ['OPENAI_API_KEY'],
   isKeyRequired: true,
   keyHeader: 'bearer',
-  address: (options) => addressOf(options, openaiOfficial),
+  address: (options, environment) => addressOf(options, environment, openaiOfficial),
+  ownOptions: { api: anyValue, organization: aText, project: aText, reasoningSummary: aFlag },
   wire: (model, { organization, project, ...options }) => ({
     ...openaiWire(model, options),
     headers: { 'openai-organization': organization, 'openai-project': project },

@@ -1,3 +1,4 @@
+import { anyValue } from '../../model/check-options.ts';
 import { checkToken } from '../api-key.ts';
 import type { Environment } from '../api-key.ts';
 import { capabilitiesOf } from '../capability-tables.ts';
@@ -37,6 +38,7 @@ export const vertex: Provider<VertexOptions> = defineProvider<VertexOptions>({
   isKeyRequired: false,
   keyHeader: 'x-goog-api-key',
   address: vertexAddress,
+  ownOptions: { project: anyValue, location: anyValue, accessToken: anyValue },
   wire: vertexWire,
   capabilities: (model) => capabilitiesOf('gemini', model),
   price: (model) => priceOf('gemini', model),

@@ -35,7 +35,7 @@ describe('postgres()', () => {
     {
       what: 'an unknown part',
       make: () => postgres({ hostname: 'x' } as never),
-      says: 'has no "hostname"',
+      says: 'no option "hostname"',
     },
     {
       what: 'both forms of an address',

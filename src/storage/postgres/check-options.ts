@@ -1,59 +1,33 @@
 import { configError } from '../../errors/config-error.ts';
 import type { PostgresAddress, PostgresOptions } from './postgres.ts';
+import { aFlag, aNumber, anObjectWith, anyValue, checkOptions, oneOf } from '../../model/check-options.ts';
+import type { OptionRule } from '../../model/check-options.ts';
 
-const optionNames = [
-  'durability',
-  'schema',
-  'create',
-  'maxConnections',
-  'busyTimeoutMs',
-  'statementTimeoutMs',
-  'clock',
-  'pg',
-];
-const addressNames = ['connectionString', 'host', 'port', 'user', 'password', 'database', 'ssl'];
 const maxTimeoutMs = 3_600_000;
-const maxMaxConnections = 1000;
+
+const optionRules: Readonly<Record<keyof PostgresOptions, OptionRule>> = {
+  durability: oneOf('required', 'bestEffort'),
+  // It becomes a part of every statement.
+  schema: {
+    isLegal: (value) => typeof value === 'string' && /^[a-z_][a-z0-9_]{0,62}$/.test(value),
+    expected: 'a name of small letters, digits and "_", at most 63',
+  },
+  create: aFlag,
+  maxConnections: {
+    isLegal: (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 1000,
+    expected: 'a whole number from 1 to 1000',
+  },
+  busyTimeoutMs: aNumber(0, maxTimeoutMs),
+  statementTimeoutMs: aNumber(1, maxTimeoutMs),
+  clock: anObjectWith('wallMs', 'a Clock, with wallMs()'),
+  pg: anyValue,
+};
+const addressNames = ['connectionString', 'host', 'port', 'user', 'password', 'database', 'ssl'];
 
 /** Says at once what can never work. Nothing of the address is ever part of what it says: there is a password in it. */
-export function checkOptions(address: unknown, options: PostgresOptions): void {
+export function checkGiven(address: unknown, options: PostgresOptions): void {
   checkAddress(address);
-  if (typeof options !== 'object' || options === null)
-    throw configError('The options of postgres() must be an object');
-  const unknown = Object.keys(options).find((name) => !optionNames.includes(name));
-  if (unknown !== undefined) {
-    throw configError(`postgres() has no option "${unknown}": there are ${optionNames.join(', ')}`);
-  }
-  const { durability = 'required', schema = 'rerail', clock, maxConnections = 1 } = options;
-  if (!['required', 'bestEffort'].includes(durability)) {
-    throw configError(
-      `"durability" of postgres() must be "required" or "bestEffort", got ${JSON.stringify(durability)}`,
-    );
-  }
-  // It becomes a part of every statement.
-  if (typeof schema !== 'string' || !/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
-    throw configError(
-      `"schema" of postgres() must be a name of small letters, digits and "_", at most 63, got ${JSON.stringify(schema)}`,
-    );
-  }
-  if (!['undefined', 'boolean'].includes(typeof options.create)) {
-    throw configError(`"create" of postgres() must be true or false, got ${typeof options.create}`);
-  }
-  if (!Number.isInteger(maxConnections) || maxConnections < 1 || maxConnections > maxMaxConnections) {
-    throw configError(
-      `"maxConnections" of postgres() must be 1 to ${maxMaxConnections}, got ${String(maxConnections)}`,
-    );
-  }
-  checkTimeout('busyTimeoutMs', options.busyTimeoutMs, 0);
-  checkTimeout('statementTimeoutMs', options.statementTimeoutMs, 1);
-  if (clock !== undefined && typeof clock?.wallMs !== 'function') {
-    throw configError('"clock" of postgres() must be a Clock, with wallMs()');
-  }
-}
-
-function checkTimeout(name: string, value: number | undefined, least: number): void {
-  if (value === undefined || (value >= least && value <= maxTimeoutMs)) return;
-  throw configError(`"${name}" of postgres() must be ${least} to ${maxTimeoutMs}, got ${String(value)}`);
+  checkOptions({ of: 'postgres()', rules: optionRules }, options);
 }
 
 function checkAddress(address: unknown): void {
@@ -66,10 +40,7 @@ function checkAddress(address: unknown): void {
       hint: 'Where it comes from the environment, that variable is not set.',
     });
   }
-  const unknown = Object.keys(address).find((name) => !addressNames.includes(name));
-  if (unknown !== undefined) {
-    throw configError(`The address of postgres() has no "${unknown}": there are ${addressNames.join(', ')}`);
-  }
+  checkOptions({ of: 'the address of postgres()', rules: addressNames }, address);
   const { connectionString } = address as PostgresAddress; // An object, and every field of it is optional.
   if (connectionString === undefined) return;
   checkText(connectionString);

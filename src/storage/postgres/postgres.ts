@@ -13,7 +13,7 @@ import type {
 import { toTexts } from '../common/text-addition.ts';
 import { findBlob, keepBlob } from './blobs.ts';
 import { carryOut } from './carry-out.ts';
-import { checkOptions, nameOf, toAddress } from './check-options.ts';
+import { checkGiven, nameOf, toAddress } from './check-options.ts';
 import { checkStore } from './check-store.ts';
 import { closeAll } from './connections.ts';
 import { loadDriver } from './driver.ts';
@@ -80,7 +80,7 @@ export interface PostgresOptions {
  * @example createAgent({ name: 'support', model, store: postgres('postgres://app:secret@db.internal/agents') });
  */
 export function postgres(address: string | PostgresAddress, options: PostgresOptions = {}): Store {
-  checkOptions(address, options);
+  checkGiven(address, options);
   const { durability = 'required', schema = 'rerail', create = true, maxConnections = 10 } = options;
   const { busyTimeoutMs = 10_000, statementTimeoutMs = 30_000, clock, pg } = options;
   const { config, secret } = toAddress(address);

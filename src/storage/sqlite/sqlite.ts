@@ -41,6 +41,8 @@ import {
 import { findSignals, keepSignal } from './signals.ts';
 import { readWhole, restoreRun } from './whole-runs.ts';
 import { atOnce, enqueue, lookUp, noteHeadsNow, read, scan, settled } from './write-queue.ts';
+import { aNumber, anObjectWith, checkOptions, oneOf } from '../../model/check-options.ts';
+import type { OptionRule } from '../../model/check-options.ts';
 
 /** How a database is kept. */
 export interface SqliteOptions {
@@ -66,7 +68,7 @@ export interface SqliteOptions {
  */
 export function sqlite(file: string, options: SqliteOptions = {}): Store {
   const { durability = 'required', sync = 'full', clock = systemClock, busyTimeoutMs = 5000 } = options;
-  checkOptions(file, options);
+  checkGiven(file, options);
   const held = createHeld({ file: path.resolve(file), sync, clock, busyTimeoutMs });
   return {
     name: `sqlite ${file}`,
@@ -81,10 +83,14 @@ export function sqlite(file: string, options: SqliteOptions = {}): Store {
   };
 }
 
-const optionNames = ['durability', 'sync', 'clock', 'busyTimeoutMs'];
-const maxBusyTimeoutMs = 3_600_000;
+const optionRules: Readonly<Record<keyof SqliteOptions, OptionRule>> = {
+  durability: oneOf('required', 'bestEffort'),
+  sync: oneOf('full', 'normal'),
+  clock: anObjectWith('wallMs', 'a Clock, with wallMs()'),
+  busyTimeoutMs: aNumber(0, 3_600_000),
+};
 
-function checkOptions(file: unknown, options: SqliteOptions): void {
+function checkGiven(file: unknown, options: SqliteOptions): void {
   if (typeof file !== 'string' || file.trim() === '' || file.includes('\0')) {
     throw configError(`sqlite() needs the path of a file, got ${JSON.stringify(file)}`);
   }
@@ -94,30 +100,7 @@ function checkOptions(file: unknown, options: SqliteOptions): void {
     );
   }
   if (/^file:/i.test(file)) throw configError(`sqlite() takes a path, not an address, got "${file}"`);
-  if (typeof options !== 'object' || options === null)
-    throw configError('The options of sqlite() must be an object');
-  const unknown = Object.keys(options).find((name) => !optionNames.includes(name));
-  if (unknown !== undefined) {
-    throw configError(`sqlite() has no option "${unknown}": there are ${optionNames.join(', ')}`);
-  }
-  checkChoice('durability', options.durability, ['required', 'bestEffort']);
-  checkChoice('sync', options.sync, ['full', 'normal']);
-  const { busyTimeoutMs = 0, clock } = options;
-  if (!(busyTimeoutMs >= 0 && busyTimeoutMs <= maxBusyTimeoutMs)) {
-    throw configError(
-      `"busyTimeoutMs" of sqlite() must be 0 to ${maxBusyTimeoutMs}, got ${String(busyTimeoutMs)}`,
-    );
-  }
-  if (clock !== undefined && typeof clock?.wallMs !== 'function') {
-    throw configError('"clock" of sqlite() must be a Clock, with wallMs()');
-  }
-}
-
-function checkChoice(name: string, value: unknown, choices: readonly string[]): void {
-  if (value === undefined || choices.some((choice) => choice === value)) return;
-  throw configError(
-    `"${name}" of sqlite() must be "${choices.join('" or "')}", got ${JSON.stringify(value)}`,
-  );
+  checkOptions({ of: 'sqlite()', rules: optionRules }, options);
 }
 
 function nowOf({ settings }: Held): number {

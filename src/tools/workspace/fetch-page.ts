@@ -15,6 +15,7 @@ import type { Resolve } from './fetch-transport.ts';
 import { pageText } from './page-text.ts';
 import { decodePage, isHtml, isReadable, readPageType } from './page-type.ts';
 import { workspaceError } from './workspace-error.ts';
+import { checkOptions } from '../../model/check-options.ts';
 
 /** What the fetch tool may do beyond its defaults. */
 export interface FetchOptions {
@@ -34,6 +35,15 @@ export interface FetchOptions {
   readonly clock?: Clock;
 }
 
+const optionNames = [
+  'allowPrivate',
+  'ownPorts',
+  'permission',
+  'timeoutMs',
+  'resolve',
+  'clock',
+] as const satisfies readonly (keyof FetchOptions)[];
+
 const defaultTimeoutMs = 15_000;
 const maxRedirects = 5;
 const maxBodyBytes = 2 * 1024 * 1024;
@@ -42,6 +52,7 @@ const mostCharacters = 45_000;
 
 /** A tool that reads pages of the public web. Every address is checked when it is dialled, at every redirect. */
 export function fetchTool(options: FetchOptions = {}): Tool {
+  checkOptions({ of: 'fetchTool()', rules: optionNames }, options);
   const { timeoutMs = defaultTimeoutMs, clock = systemClock, resolve = resolveBySystem } = options;
   const rules: FetchRules = {
     listed: readListed(options.allowPrivate ?? []),

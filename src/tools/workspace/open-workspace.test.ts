@@ -25,7 +25,10 @@ describe('openWorkspace()', () => {
   });
 
   it.each([
-    { options: { maxFileBites: 1 }, says: 'there is no option "maxFileBites"; did you mean "maxFileBytes"?' },
+    {
+      options: { maxFileBites: 1 },
+      says: 'There is no option "maxFileBites" of openWorkspace(): did you mean "maxFileBytes"?',
+    },
     { options: { maxFileBytes: 0 }, says: '"maxFileBytes" must be a whole number of bytes above 0, got 0' },
     { options: { maxFileBytes: '1' }, says: '"maxFileBytes" must be' },
     { options: { allowHardLinks: 'yes' }, says: '"allowHardLinks" must be true or false' },
@@ -39,8 +42,8 @@ describe('openWorkspace()', () => {
       says: '"sandbox.min" must be one of contained, restricted, bare',
     },
     { options: { sandbox: { off: ' ' } }, says: '"sandbox.off" must be who has switched it off' },
-    { options: { sandbox: { minimum: 'bare' } }, says: 'there is no option "minimum"' },
-    { options: null, says: '"options" must be an object' },
+    { options: { sandbox: { minimum: 'bare' } }, says: 'There is no option "minimum"' },
+    { options: null, says: 'The options of openWorkspace() must be an object' },
   ])('names the field of $options', async ({ options, says }) => {
     await expect(openWorkspace(root, options as unknown as WorkspaceOptions)).rejects.toThrow(says);
   });

@@ -1,7 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { isRecord } from '../../base/json.ts';
-import { nearestNames } from '../../base/nearest.ts';
+import { checkOptions } from '../../model/check-options.ts';
 import { causesOf } from '../../errors/classify/causes.ts';
 import { configError } from '../../errors/config-error.ts';
 import { showName, showValue } from '../../model/show-value.ts';
@@ -65,23 +65,15 @@ function unusable(root: string, says: string, cause?: unknown): Error {
 }
 
 function resolveOptions(options: unknown): ResolvedWorkspaceOptions {
-  if (!isRecord(options)) throw wrong('options', 'an object', options);
-  checkNames(options, ['protect', 'maxFileBytes', 'allowHardLinks', 'sandbox']);
-  const { protect = [], maxFileBytes = defaultMaxFileBytes, allowHardLinks = false, sandbox = {} } = options;
+  const rules = ['protect', 'maxFileBytes', 'allowHardLinks', 'sandbox'];
+  const given = checkOptions({ of: 'openWorkspace()', rules }, options);
+  const { protect = [], maxFileBytes = defaultMaxFileBytes, allowHardLinks = false, sandbox = {} } = given;
   return Object.freeze({
     protect: checkProtect(protect),
     maxFileBytes: checkMaxFileBytes(maxFileBytes),
     allowHardLinks: checkBoolean(allowHardLinks),
     sandbox: checkSandbox(sandbox),
   });
-}
-
-function checkNames(options: object, known: readonly string[]): void {
-  const unknown = Object.keys(options).find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  const [near] = nearestNames(unknown, known);
-  const meant = near === undefined ? `there are ${known.join(', ')}` : `did you mean "${near}"?`;
-  throw configError(`Cannot open the workspace: there is no option ${showName(unknown)}; ${meant}`);
 }
 
 function checkProtect(protect: unknown): readonly string[] {
@@ -117,7 +109,7 @@ function checkBoolean(allowHardLinks: unknown): boolean {
 
 function checkSandbox(sandbox: unknown): SandboxChoice {
   if (!isRecord(sandbox)) throw wrong('sandbox', 'an object such as { min: "contained" }', sandbox);
-  checkNames(sandbox, ['min', 'off']);
+  checkOptions({ of: '"sandbox" of openWorkspace()', rules: ['min', 'off'] }, sandbox);
   const { min, off } = sandbox;
   if (min !== undefined && !leastLevels.some((level) => level === min)) {
     throw wrong('sandbox.min', `one of ${leastLevels.join(', ')}`, min);

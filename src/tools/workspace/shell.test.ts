@@ -35,6 +35,7 @@ const context = (signal = new AbortController().signal): ToolContext => ({
   background: refuse,
   remember: refuse,
   recall: refuse,
+  ask: refuse,
 });
 
 async function shell(input: object, options: ShellOptions = {}): Promise<unknown> {

@@ -5,6 +5,7 @@ import type { BoundedOutput, CommandResult } from '../sandbox/sandbox.ts';
 import { tool } from '../tool.ts';
 import { holdWorkspace } from './hold-workspace.ts';
 import type { Workspace } from './workspace.ts';
+import { checkOptions } from '../../model/check-options.ts';
 
 /** How the shell tool is held. Everything has a default. */
 export interface ShellOptions {
@@ -32,6 +33,7 @@ const marginCharacters = 2000;
  * @example createAgent({ tools: [shellTool(workspace)] });
  */
 export function shellTool(workspace: Workspace, options: ShellOptions = {}): Tool {
+  checkOptions({ of: 'shellTool()', rules: ['timeoutMs', 'maxTimeoutMs', 'maxOutputBytes'] }, options);
   const limits = resolveLimits(options);
   const made = tool({
     name: 'shell',

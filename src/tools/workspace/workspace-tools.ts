@@ -11,6 +11,7 @@ import { shellTool } from './shell.ts';
 import type { ShellOptions } from './shell.ts';
 import type { Workspace } from './workspace.ts';
 import { writeFileTool } from './write-file.ts';
+import { checkOptions } from '../../model/check-options.ts';
 
 /** Which tools, and how. */
 export interface WorkspaceToolsOptions {
@@ -27,10 +28,9 @@ export interface WorkspaceToolsOptions {
  * const workspace = await openWorkspace('.');
  * const agent = createAgent({ model, tools: workspaceTools(workspace) });
  */
-export function workspaceTools(
-  workspace: Workspace,
-  { shell = {}, fetch = {} }: WorkspaceToolsOptions = {},
-): readonly Tool[] {
+export function workspaceTools(workspace: Workspace, options: WorkspaceToolsOptions = {}): readonly Tool[] {
+  checkOptions({ of: 'workspaceTools()', rules: ['shell', 'fetch'] }, options);
+  const { shell = {}, fetch = {} } = options;
   return [
     ...[
       readFileTool(workspace),

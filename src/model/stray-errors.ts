@@ -45,6 +45,11 @@ export function ownerNamed(who: string, { strayErrors, report, details }: OwnerO
   };
 }
 
+/** Code of a user that no run is there to report for: a warning of Node names it. */
+export function warningOwner(who: string): CodeOwner {
+  return ownerNamed(who, { strayErrors: 'report', report: warnProcess });
+}
+
 /** Where no run is there to report it with: Node's own warnings. */
 export function warnProcess({ message }: Failure): void {
   process.emitWarning(message, { type: 'RerailWarning', code: 'RERAIL_WARNING' });
