@@ -97,9 +97,9 @@ async function play(act: Act, { server, books, show }: Stage): Promise<number> {
   const onEvent = (event: Parameters<typeof tell>[0]): void => show(tell(event));
   let outcome: RunOutcome = await agent.run(act.prompt, { onEvent });
   show(outcomeRows(outcome));
-  if (outcome.type === 'suspended' && act.answer !== undefined) {
-    show([{ label: 'person', text: `${act.answer}, and the run is resumed` }]);
-    outcome = await agent.resume(outcome.runId, { answer: act.answer, onEvent });
+  if (outcome.type === 'suspended' && act.isApproved === true) {
+    show([{ label: 'person', text: 'yes, and the run is resumed' }]);
+    outcome = await agent.resume(outcome.runId, { answer: true, onEvent });
     show(outcomeRows(outcome));
   }
   const requests = server.counters().requests - requestsBefore;

@@ -20,7 +20,7 @@ export interface Act {
   readonly hasDeafTools?: true;
   readonly prompt: string;
   /** What a person says where the run asks for one. */
-  readonly answer?: 'yes';
+  readonly isApproved?: true;
   /** What a plain loop around an SDK makes of it. */
   readonly without: string;
 }
@@ -105,7 +105,7 @@ export const acts: readonly Act[] = [
     models: (server) => [viaOpenAI(server)],
     tools: ({ refundOnApproval }) => [refundOnApproval],
     prompt: 'Refund order 23 for $30',
-    answer: 'yes',
+    isApproved: true,
     without: 'a process that must stay up until somebody answers',
   },
 ];
