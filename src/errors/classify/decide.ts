@@ -66,7 +66,7 @@ function firstVerdict(evidence: Evidence): Verdict {
     withStructure(byWording(rules, wording.candidates, text), coded ?? fromStatus);
   const spelt = (rules: readonly IndexedRule[]): Verdict | undefined =>
     byWording(rules, named.candidates, evidence.idWords);
-  const hasAdvice = core !== evidence.text;
+  const hasAdvice = core !== evidence.text && !clearStatuses.has(evidence.status ?? 0);
   return (
     cancellation(evidence) ??
     proxyRefusal(evidence, fromStatus) ??
@@ -97,6 +97,9 @@ function firstVerdict(evidence: Evidence): Verdict {
     verdictOf({ code: 'UNKNOWN' }, 'wording', 'nothing in it is known')
   );
 }
+
+/** Statuses that say more than advice does: '401: the endpoint may be temporarily unavailable'. */
+const clearStatuses: ReadonlySet<number> = new Set([401, 402, 413]);
 
 /** Gateways explain an empty account by their load; the code they send with it is the truer word. */
 function unlessBilled(verdict: Verdict | undefined, coded: Verdict | undefined): Verdict | undefined {

@@ -116,7 +116,7 @@ const idInWords = /\b[a-z]{2,30}(?:_[a-z]{2,30}){1,5}\b/gi;
 const mayHoldNumber = /[([]\d{4}|^\d{4}:/;
 const numberInBrackets = /[([](\d{4,5})[)\]]|^(\d{4}): /g;
 const statusInWords =
-  /^\W{0,3}(?:[a-z_.]{0,60}(?:error|exception)\]?:? ){0,2}\W{0,3}(?:http )?([45]\d\d)\b(?![,.]?\d)|(?:status(?: ?code)?|error code|http(?:\/[\d.]{1,3})?|got status|api error|server error|client error|response code)(?: was)?[:=]? ?['(<]?([45]\d\d)\b/gi;
+  /^\W{0,3}(?:[a-z_.]{0,60}(?:error|exception)\]?:? ){0,2}\W{0,3}(?:http )?([45]\d\d)\b(?![,.]?\d)|(?:status(?: ?code)?|error code|http(?:\/[\d.]{1,3})?|got status|api error|server error|client error|response code|(?:server|api|endpoint|upstream|provider|gateway|backend|request) (?:returned|responded with|answered|replied with|failed with|rejected with))(?: was)?[:=]? ?['(<]?([45]\d\d)\b/gi;
 const maxStatusScan = 600;
 
 /** A provider's own number, as in `insufficient balance (1008)` or `3040: capacity exceeded`. */

@@ -22,6 +22,7 @@ export const faintWording: readonly Phrases[] = [
   ]),
   phrases({ code: 'INVALID_RESPONSE' }, () => [
     [/without sending any/, 'request ended without sending any chunks'],
+    [/(?:generatecontentresponse|chatcompletion|messageresponse)\(/, 'GenerateContentResponse(candidates=[Candidate(content=Content(role=model))])'],
     [/returned nothing/, 'The model returned nothing.'],
     [/no (?:chunks|data|tokens|events)\b/, 'We got no tokens.'],
     [/\bempty\b/, 'It came back empty.'],

@@ -33,14 +33,14 @@ export const foreignRequestWording: readonly Phrases[] = [
     [/(?:datei|bild|anfrage) ist zu groß|fichier (?:est )?trop (?:volumineux|gros)|(?:archivo|imagen|arquivo|imagem) (?:es |é )?demasiado grande|(?:файл|изображение|запрос) слишком (?:большой|большое|велик)/, 'Die Datei ist zu groß.'],
   ]),
   phrases({ code: 'QUOTA_EXCEEDED', overrides: true }, () => [
-    [/无可用额度|额度.{0,4}(?:耗尽|用完|用尽|不够|超限)|(?:套餐|订阅).{0,8}(?:用完|用尽|耗尽)|配额.{0,8}(?:用尽|耗尽|用完|不足)|费用不足|请购买|账单|(?:次数|流量|用量).{0,4}(?:用完|耗尽|用尽)/, '错误码 100011：无可用额度'],
-    [/残高.{0,6}(?:不足|足り)|クレジット.{0,8}(?:不足|使い切|なくな|残って)|(?:利用|使用)枠.{0,12}(?:使い切|超え)|支払い.{0,12}(?:必要|方法|期限)/, 'クレジットが不足しています'],
-    [/잔액.{0,6}부족|크레딧.{0,10}(?:부족|소진|없습)|할당량.{0,10}(?:소진|모두)|결제.{0,10}(?:필요|실패)/, '크레딧이 부족합니다'],
-    [/guthaben.{0,30}(?:aufgebraucht|nicht aus|erschöpft|zu niedrig)|(?:kein|nicht genügend|unzureichendes) guthaben|kontingent.{0,30}(?:aufgebraucht|erschöpft|ausgeschöpft)|zahlung (?:ist )?erforderlich/, 'Ihr Guthaben ist aufgebraucht.'],
-    [/(?:crédits?|solde).{0,40}(?:insuffisant|épuisé|esgotad)|(?:plus de|pas assez de) crédits?|quota.{0,30}épuisé|paiement requis/, 'Votre solde est insuffisant.'],
-    [/(?:saldo|créditos?|fondos).{0,40}(?:insuficiente|agotad|esgotad)|(?:sin|sem|no (?:tiene|hay)|não há) (?:saldo|créditos|fondos)|(?:cuota|cota|quota).{0,30}(?:agotad|esgotad)|(?:pago|pagamento) (?:es )?(?:requerido|necessário|obbligatorio)/, 'Saldo insuficiente para completar la solicitud.'],
-    [/недостаточно (?:средств|кредит|токенов)|задолженност|баланс.{0,30}(?:исчерпан|недостат|отрицат)|(?:квота|лимит|пакет).{0,30}исчерпан|пополните (?:счёт|счет|баланс)|требуется оплата|закончились токены/, 'Недостаточно средств на счёте.'],
-    [/credito.{0,30}(?:insufficiente|esaurito)|saldo insufficiente|bakiye.{0,20}yetersiz|yetersiz bakiye|kredi.{0,20}(?:bitti|yetersiz|tükendi)|kota.{0,20}(?:doldu|tükendi)/, 'Yetersiz bakiye.'],
+    [/无可用额度|(?:额度|限额|配额).{0,4}(?:耗尽|用完|用尽|不够|超限)|(?:每日|当日|今日|日|每月|本月|月|每周).{0,2}(?:限额|额度|上限|用量).{0,6}(?:已|达到|超)|(?:套餐|订阅).{0,8}(?:用完|用尽|耗尽)|配额.{0,8}(?:用尽|耗尽|用完|不足)|费用不足|请购买|账单|(?:次数|流量|用量).{0,4}(?:用完|耗尽|用尽)/, '错误码 100011：无可用额度'],
+    [/利用(?:上限|制限).{0,12}(?:リセット|プラン)|残高.{0,6}(?:不足|足り)|クレジット.{0,8}(?:不足|使い切|なくな|残って)|(?:利用|使用)枠.{0,12}(?:使い切|超え)|支払い.{0,12}(?:必要|方法|期限)/, 'クレジットが不足しています'],
+    [/(?:일일|월간|주간) (?:사용량?|한도)|잔액.{0,6}부족|크레딧.{0,10}(?:부족|소진|없습)|할당량.{0,10}(?:소진|모두)|결제.{0,10}(?:필요|실패)/, '크레딧이 부족합니다'],
+    [/(?:nutzungs|tages|monats|wochen)(?:limit|kontingent)|guthaben.{0,30}(?:aufgebraucht|nicht aus|erschöpft|zu niedrig)|(?:kein|nicht genügend|unzureichendes) guthaben|kontingent.{0,30}(?:aufgebraucht|erschöpft|ausgeschöpft)|zahlung (?:ist )?erforderlich/, 'Ihr Guthaben ist aufgebraucht.'],
+    [/(?:limite|quota) (?:d.?utilisation|dusage|quotidien|journali|mensuel|hebdomadaire)|(?:crédits?|solde).{0,40}(?:insuffisant|épuisé|esgotad)|(?:plus de|pas assez de) crédits?|quota.{0,30}épuisé|paiement requis/, 'Votre solde est insuffisant.'],
+    [/l[ií]mite (?:de (?:uso|mensa(?:gens|jes))|di[aá]ri[oa]|mensual|mensal|semanal)|(?:saldo|créditos?|fondos).{0,40}(?:insuficiente|agotad|esgotad)|(?:sin|sem|no (?:tiene|hay)|não há) (?:saldo|créditos|fondos)|(?:cuota|cota|quota).{0,30}(?:agotad|esgotad)|(?:pago|pagamento) (?:es )?(?:requerido|necessário|obbligatorio)/, 'Saldo insuficiente para completar la solicitud.'],
+    [/недостаточно (?:средств|кредит|токенов)|задолженност|баланс.{0,30}(?:исчерпан|недостат|отрицат)|(?:квота|лимит(?! (?:запрос|частот))|пакет).{0,30}исчерпан|(?:дневн|суточн|месячн|недельн)\S{1,3} (?:лимит|квот)|лимит (?:использования|на (?:сегодня|день|месяц))|пополните (?:счёт|счет|баланс)|требуется оплата|закончились токены/, 'Недостаточно средств на счёте.'],
+    [/limite (?:di utilizzo|giornaliero|mensile)|(?:günlük|aylık|kullanım) (?:limit|kota|sınır)|credito.{0,30}(?:insufficiente|esaurito)|saldo insufficiente|bakiye.{0,20}yetersiz|yetersiz bakiye|kredi.{0,20}(?:bitti|yetersiz|tükendi)|kota.{0,20}(?:doldu|tükendi)/, 'Yetersiz bakiye.'],
   ]),
   phrases({ code: 'MODEL_LOADING', overrides: true }, () => [
     [/模型.{0,6}(?:启动中|正在加载|正在启动|初始化|冷启动)|正在加载.{0,4}模型/, '模型正在加载，请稍后'],
@@ -58,7 +58,7 @@ export const foreignRequestWording: readonly Phrases[] = [
     [/sovraccaric|temporaneamente non disponibile|aşırı yük|geçici olarak kullanılamıyor|çok yoğun/, 'Il servizio è sovraccarico.'],
   ]),
   phrases({ code: 'AUTHENTICATION_ERROR', overrides: true }, () => [
-    [/密钥.{0,8}(?:不合法|不正确|不存在|缺失|失效|有误|为空)|未登录|(?:未提供|缺少|没有提供).{0,16}(?:token|令牌|密钥|api ?key|凭证)|(?:api ?key|apikey|令牌|凭证).{0,10}(?:无效|错误|过期|失效|不存在|不正确|不合法|有误|缺失)|身份认证|验证失败|鉴权/, '密钥不合法，请检查后重试'],
+    [/密钥.{0,8}(?:不合法|不正确|不存在|缺失|失效|有误|为空)|未登录|(?:未提供|缺少|没有提供).{0,16}(?:token|令牌|密钥|api ?key|凭证)|(?:api ?key|apikey|令牌|凭证).{0,10}(?:无效|错误|过期|失效|不存在|不正确|不合法|有误|缺失)|身份(?:认证|验证)|鉴权/, '密钥不合法，请检查后重试'],
     [/(?:apiキー|認証|トークン|キー).{0,16}(?:無効|失敗|正しく|期限切れ|エラー|必要)/, 'APIキーが無効です'],
     [/(?:api ?키|인증|토큰).{0,16}(?:유효하지|잘못|만료|실패|필요|올바르지)/, 'API 키가 유효하지 않습니다'],
     [/(?:api-schlüssel|schlüssel|zugangsdaten|anmeldedaten).{0,30}(?:ungültig|abgelaufen|falsch|fehlt)|ungültige[rs]? (?:api-)?(?:schlüssel|zugangsdaten|anmeldedaten|token)|authentifizierung (?:fehlgeschlagen|erforderlich)|nicht authentifiziert/, 'Ungültiger API-Schlüssel.'],
@@ -99,6 +99,10 @@ export const foreignRequestWording: readonly Phrases[] = [
 /** About the connection and the server. */
 // prettier-ignore
 export const foreignTransportWording: readonly Phrases[] = [
+  phrases({ code: 'INVALID_RESPONSE' }, () => [
+    [/(?:返回|响应|回复|结果|内容|输出)(?:的?内容|结果|数据)?(?:为空|是空)|空(?:响应|回复|内容)|(?:未|没有)(?:返回|收到|生成).{0,6}(?:内容|结果|数据|回复|响应)|解析.{0,8}(?:失败|错误|出错)|无法解析|(?:空|無効)の?(?:応答|レスポンス)|(?:応答|レスポンス).{0,8}(?:空|解析|ありません)|(?:빈 응답|응답이 (?:비어|없)|응답.{0,8}(?:파싱|해석))/, '模型返回内容为空'],
+    [/(?:leere|ungültige|keine|fehlerhafte) antwort|antwort.{0,30}(?:leer|nicht (?:gelesen|verarbeitet|geparst))|réponse (?:est )?(?:vide|invalide|illisible)|(?:aucune|pas de) réponse|respuesta (?:está )?(?:vacía|no válida|inválida)|resposta (?:está )?(?:vazia|inválida)|(?:пустой|некорректный|неверный|недопустимый) ответ|ответ.{0,20}(?:пуст|не удалось (?:разобрать|прочитать))|risposta (?:è )?(?:vuota|non valida)|boş yanıt|geçersiz yanıt|pusta odpowiedź|leeg antwoord/, 'Leere Antwort vom Modell.'],
+  ]),
   phrases({ code: 'TIMEOUT' }, () => [
     [/响应时间过长|没有(?:正确)?(?:答复|响应)|タイムアウト|時間切れ|시간.{0,4}초과|타임아웃/, 'タイムアウトしました'],
     [/zeitüberschreitung|zeitlimit.{0,20}überschritten|(?:délai|temps) .{0,24}(?:dépassé|expiré|écoulé)|tiempo de espera|tempo (?:limite|esgotado|de espera)|(?:превышен|истек|истёк)\S{0,2} .{0,16}(?:время|интервал|таймаут|тайм-аут)|время ожидания|тайм-?аут|tempo scaduto|timeout scaduto|zaman aşımı|przekroczono (?:limit )?czasu/, 'Zeitüberschreitung der Anforderung'],

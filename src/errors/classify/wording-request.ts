@@ -82,6 +82,7 @@ export const complaintWording: readonly Phrases[] = [
     [/marked .{0,30}\blegacy\b|(?:upgrade|switch|migrate) to an? (?:active|newer|supported) model/, 'This Model is marked by its provider as Legacy.'],
     [/model.{0,40}(?:fade[sd]?.?out|phased out|end.of.(?:support|service)|retired|offline)\b/, 'model fade out'],
     [/is not a valid model\b/, 'overload-1 is not a valid model ID'],
+    [/invalid value:? model \S{1,80} (?:was |is )?not found\b/, 'Invalid value: Model demo-9 not found'],
     [/\bunknown model\b/, 'invalid params, unknown model demo-9 (2013)'],
   ]),
   phrases({ code: 'INVALID_REQUEST', overrides: true }, () => [
@@ -96,6 +97,7 @@ export const complaintWording: readonly Phrases[] = [
     [/invalid image url|(?:tool list from|communicating with) mcp server/, 'Error retrieving tool list from MCP server: deepwiki. Http status code: 401 (Unauthorized)'],
     [/(?:vector store|thread|conversation|container|batch|assistant|upload)s? (?:with id )?(?:\S+ )?(?:is |was |has )?(?:not found|expired)/, 'Vector store with id vs_demo not found.'],
     [/(?:^|\| )file not found: /, 'File not found: file_demo'],
+    [/(?:param|parameter|argument)s? ?error\b|must be (?:a |an )?(?:string|number|integer|boolean|array|object|list|null)\b/, 'RequestParamsError: $.parameter.tool_choice type must be string'],
     [/extra inputs are not permitted/, 'max_retries: Extra inputs are not permitted'],
   ]),
 ];
@@ -164,6 +166,8 @@ export const contextWording: readonly Phrases[] = [
     [/(?:maximum|max) (?:prompt|input) (?:length|tokens?|token count)/, "This model's maximum prompt length is 131072 but the request contains 140000 tokens."],
     [/(?:prompt|input|context|conversation|messages?|text|tokens?)(?: \w+){0,3} too long/, 'The conversation is too long, please start a new one.'],
     [/request is too long/, 'Request is too long.'],
+    [/(?:sequence|input|prompt|token)s? (?:length )?(?:is |are )?(?:longer|larger|greater) than .{0,40}(?:maximum|max)\b/, 'Token sequence length is longer than the specified maximum sequence length (1336 > 512).'],
+    [/n_keep.{0,12}n_ctx|truncate (?:the )?prompt/, 'Cannot truncate prompt with n_keep (15028) >= n_ctx (7424)'],
     [/total (?:number of )?tokens.{0,40}(?:cannot|must not|may not|should not|can not) exceed/, 'too many tokens: total number of tokens (prompt + max_tokens) cannot exceed 4096'],
     [/(?:input|prompt|message|request) (?:length|size|tokens?)\b.{0,30}exceeds? (?:the )?(?:maximum|max|limit|allowed|model)/, 'Input length (33000 tokens) exceeds the maximum allowed length (32768 tokens).'],
     [/too long for (?:requested|this|the) model/, 'Input is too long for requested model.'],

@@ -29,6 +29,13 @@ export const brokenWording: readonly Phrases[] = [
     [/proxy response \(407\)/, 'Proxy response (407) !== 200 when HTTP Tunneling'],
     [/proxy authentication required/, 'Tunnel connection failed: 407 Proxy Authentication Required'],
   ]),
+  phrases({ code: 'TIMEOUT', overrides: true }, () => [
+    [/(?:body|headers|connect) timeout error/, 'terminated: Body Timeout Error'],
+    [/aborted due to timeout/, 'The operation was aborted due to timeout'],
+    [/(?:^|\| )(?:\w{0,40}error: )?request timed out\b/, 'Request timed out.'],
+    [/timeout of \d+ ?ms exceeded/, 'AxiosError: timeout of 5000ms exceeded'],
+    [/timeout on (?:blocking )?(?:read|write|connect|request)|(?:read|connect|write|socket|connection|response) ?time(?:d )?-?out\b/, 'I/O error on POST request: Timeout on blocking read for 5000000000 NANOSECONDS'],
+  ]),
   phrases({ code: 'NETWORK_ERROR', overrides: true }, () => [
     [/failed to connect to all addresses/, 'Timeout of 600.0s exceeded, last exception: 503 failed to connect to all addresses'],
     [/i\/o error on (?:get|post)/, 'I/O error on POST request for "http://localhost:11434/v1/chat/completions": null'],
@@ -38,12 +45,6 @@ export const brokenWording: readonly Phrases[] = [
   ]),
   phrases({ code: 'CANCELLED', overrides: true }, () => [
     [/nsurlerrordomain code=-999/, 'Error Domain=NSURLErrorDomain Code=-999 "cancelled"'],
-  ]),
-  phrases({ code: 'TIMEOUT', overrides: true }, () => [
-    [/(?:body|headers|connect) timeout error/, 'terminated: Body Timeout Error'],
-    [/aborted due to timeout/, 'The operation was aborted due to timeout'],
-    [/(?:^|\| )(?:\w{0,40}error: )?request timed out\b/, 'Request timed out.'],
-    [/timeout of \d+ ?ms exceeded/, 'AxiosError: timeout of 5000ms exceeded'],
   ]),
   phrases({ code: 'STREAM_INTERRUPTED', overrides: true }, () => [
     [/(?:^|[:|] )terminated(?:$| (?!by|due|:))/, 'TypeError: terminated'],
@@ -57,6 +58,7 @@ export const brokenWording: readonly Phrases[] = [
     [/prematurely closed during response/, 'PrematureCloseException: Connection prematurely closed DURING response'],
     [/incompleteread\((?!0 )|connection broken: /, "ProtocolError: ('Connection broken: IncompleteRead(512 bytes read)')"],
     [/stream has been aborted/, 'stream has been aborted'],
+    [/stream was reset|streamresetexception/, 'StreamResetException: stream was reset: INTERNAL_ERROR'],
     [/error in input stream/, 'TypeError: Error in input stream'],
   ]),
 ];
@@ -95,6 +97,7 @@ export const cancelWording: readonly Phrases[] = [
     [/signal is aborted/, 'signal is aborted without reason'],
     [/interrupted by user/, '[Request interrupted by user]'],
     [/request cancell?ed/, 'net/http: request canceled'],
+    [/(?:error|exception): ?(?:cancell?ed|aborted)(?:$| \|)/, 'java.io.IOException: Canceled'],
   ]),
 ];
 
