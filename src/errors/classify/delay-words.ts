@@ -32,7 +32,7 @@ function unitOf(minutes: string | undefined, hours: string | undefined): number 
 
 // What a client did or planned by itself is not what the provider asks for: 'will retry in 8 seconds', 'connection reset'.
 const asking =
-  /\b(?:try(?: your request)? again|(?<!will |we |auto |going to |about to )retry(?: your request)?|wait|(?<!connection )resets?|replenished|available(?: again)?|come back|back off|cool down|allowed)(?: again| after| in| for| at least| about| approximately| another| within){0,4}:? ~?(?=\d|an? |one )/g;
+  /\b(?:try(?: your request)? again|(?<!will |we |auto |going to |about to )retry(?: your request)?|wait|(?<!connection )resets?|replenished|(?:remaining|requested|cool-?down|(?<!retry )delay)(?: of)?|available(?: again)?|come back|back off|cool down|allowed)(?: again| after| in| for| at least| about| approximately| another| within){0,4}(?:[:=] ?| )~?(?=\d|an? |one )/g;
 
 /** A wait that only holds once somebody has fixed something is none. */
 const conditional =

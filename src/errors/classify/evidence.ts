@@ -118,6 +118,8 @@ const numberInBrackets = /[([](\d{4,5})[)\]]|^(\d{4}): /g;
 const statusInWords =
   /^\W{0,3}(?:[a-z_.]{0,60}(?:error|exception)\]?:? ){0,2}\W{0,3}(?:http )?([45]\d\d)\b(?![,.]?\d)|(?:status(?: ?code)?|error code|http(?:\/[\d.]{1,3})?|got status|api error|server error|client error|response code|(?:server|api|endpoint|upstream|provider|gateway|backend|request) (?:returned|responded with|answered|replied with|failed with|rejected with))(?: was)?[:=]? ?['(<]?([45]\d\d)\b/gi;
 const maxStatusScan = 600;
+/** An answer in a log of the exchange, as curl and SDKs write it: `< 400 Bad Request`. */
+const loggedStatus = /(?:^|\n)< (?:http\/[\d.]{1,3} )?([45]\d\d)\b/i;
 
 /** A provider's own number, as in `insufficient balance (1008)` or `3040: capacity exceeded`. */
 function collectNumbers(collector: Collector, message: string): void {
@@ -138,7 +140,7 @@ function collectFromWords(collector: Collector, message: string): void {
   for (const [id] of head.matchAll(idInWords)) {
     if (isKnownId(id.toLowerCase())) add(collector.ids, id);
   }
-  const found = [...head.slice(0, maxStatusScan).matchAll(statusInWords)].at(-1);
+  const found = loggedStatus.exec(head) ?? [...head.slice(0, maxStatusScan).matchAll(statusInWords)].at(-1);
   if (found === undefined) return;
   const status = Number(found[1] ?? found[2]);
   // An object's own field says it better than the words around it, but a gateway's 5xx may quote what it was answered.

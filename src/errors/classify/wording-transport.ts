@@ -19,6 +19,7 @@ export const brokenWording: readonly Phrases[] = [
     [/does not match the http\/|parse error: (?:expected|invalid|header|missing)|invalid header value char/, 'Parse Error: Expected HTTP/, RTSP/ or ICE/'],
     [/no object generated/, 'AI_NoObjectGeneratedError: No object generated: response did not match schema.'],
     [/response validation failed/, 'SDKValidationError: Response validation failed'],
+    [/(?:reading|parsing|invalid|malformed|bad) (?:http )?response headers|first line of (?:the )?response|(?:malformed|invalid) status line/, 'error when reading response headers: cannot find whitespace in the first line of response'],
     [/could not parse llm output/, 'OutputParserException: Could not parse LLM output'],
     [/kind: decode|expected value.{0,20}line:? \d/, 'reqwest::Error { kind: Decode, source: Error("expected value", line: 1, column: 1) }'],
   ]),
