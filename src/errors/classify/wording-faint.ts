@@ -14,12 +14,15 @@ export const faintWording: readonly Phrases[] = [
     [/\bnsfw\b/, 'NSFW, sorry.'],
   ]),
   phrases({ code: 'TIMEOUT' }, () => [
+    [/\btimed\b/, 'Read timed …'],
     [/\bstalled\b/, 'The upstream stalled.'],
     [/\bno progress\b/, 'There was no progress.'],
     [/\bdeadline\b/, 'The deadline passed.'],
     [/\btoo slow\b/, 'It was too slow.'],
     [/\btimer\b/, 'The timer fired.'],
   ]),
+  phrases({ code: 'CANCELLED' }, () => [[/\bcancel/, 'context cancel…']]),
+  phrases({ code: 'STREAM_INTERRUPTED' }, () => [[/\bpremature/, 'It came to a premature …']]),
   phrases({ code: 'INVALID_RESPONSE' }, () => [
     [/without sending any/, 'request ended without sending any chunks'],
     [/(?:generatecontentresponse|chatcompletion|messageresponse)\(/, 'GenerateContentResponse(candidates=[Candidate(content=Content(role=model))])'],
@@ -47,6 +50,7 @@ export const faintWording: readonly Phrases[] = [
   ]),
   phrases({ code: 'QUOTA_EXCEEDED' }, () => [
     [/(?:\blimit|\bquota|\busage).{0,80}(?:upgrade|\bplan\b|month|subscri|billing|credit|wait until|resets? (?:at|on))/, 'You have reached your chat messages limit. Upgrade, or wait until 21 April.'],
+    [/\bquota\b/, 'Something about the quota.'],
     [/\bbilling\b/, 'Have a look at your billing page.'],
     [/\bcredits?\b/, 'This costs credits.'],
     [/\bpaid\b/, 'Only for paid users.'],
