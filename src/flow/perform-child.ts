@@ -192,8 +192,7 @@ function obey({ signal }: NodeCall, { runs, runId }: Child): Wish {
 type Tell = NonNullable<ResumeOptions['onEvent']>;
 
 /** What a run that is found waiting or ended tells once more was told when it came. */
-function teller({ tell }: NodeCall, runId: string, isKnown: boolean): Tell | undefined {
-  if (tell === undefined) return undefined;
+function teller({ tell }: NodeCall, runId: string, isKnown: boolean): Tell {
   let isOld = isKnown;
   return (event) => {
     if (isOld && toldBefore.has(event.type)) return;
@@ -210,15 +209,14 @@ const toldBefore: ReadonlySet<RunEvent['type']> = new Set([
 
 interface Optional {
   readonly signal: AbortSignal;
-  readonly tell: Tell | undefined;
+  readonly tell: Tell;
   readonly begun?: RunOutcome;
 }
 
 function optionsOf(call: NodeCall, { runId }: Child, { signal, tell, begun }: Optional): ResumeOptions {
   const { family, depth } = call;
   const place: ChildPlace = { bounds: boundsOf(call, runId, begun), family, depth: depth + 1 };
-  const options = { signal, [childPlace]: place };
-  return tell === undefined ? options : { ...options, onEvent: tell };
+  return { signal, onEvent: tell, [childPlace]: place };
 }
 
 /** A process that died with the run above has left this one behind: its lease runs out a moment later than the other. */

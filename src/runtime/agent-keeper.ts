@@ -34,7 +34,7 @@ export function createAgentKeeper(parts: AgentParts, heldOf: () => HeldRuns): Ru
     onSignal: (runId, { name: signal, id, payload }) => {
       const held = heldOf();
       if (signal !== 'cancel') return held.engine.receive(runId, { name: signal, id, payload });
-      void held.cancel(runId, typeof payload === 'string' ? payload : 'somebody wished it');
+      held.wishEnd(runId, typeof payload === 'string' ? payload : 'somebody wished it');
     },
     onUnsaved: (runId, failure) => {
       const live = heldOf().runs.get(runId);

@@ -100,14 +100,16 @@ export function createAgentRuns(resolve: ResolveParts): AgentRuns {
       letGo(held, runId, failure);
     },
   });
-  const cancel = (runId: string, reason: string): Promise<void> => cancelRun(held, runId, reason);
+  // Where it cannot be told, the outcome says why, or whoever carries the run finds the wish on record.
+  const wishEnd = (runId: string, reason: string): void =>
+    void cancelRun(held, runId, reason).catch(() => undefined);
   const resolveWith: HeldRuns['resolveWith'] = (extras) => resolve(seams, extras);
-  const held: HeldRuns = { parts, resolveWith, engine, keeper, runs, ended: new Set(), messages: 0, cancel };
+  const held: HeldRuns = { parts, resolveWith, engine, keeper, runs, ended: new Set(), messages: 0, wishEnd };
   return facesOf(held);
 }
 
 function facesOf(held: HeldRuns): AgentRuns {
-  const { parts, runs, keeper, cancel } = held;
+  const { parts, runs, keeper } = held;
   return {
     name: parts.name,
     parts,
@@ -118,7 +120,7 @@ function facesOf(held: HeldRuns): AgentRuns {
       return streamOf(queue, beginRun(held, input, { options, watcher: queue.watcher }));
     },
     resume: (runId, options = {}) => resumeRun(held, runId, options),
-    cancel: (runId, reason = 'cancelled by the caller') => cancel(runId, reason),
+    cancel: (runId, reason = 'cancelled by the caller') => cancelRun(held, runId, reason),
     inject: (runId, message) => inject(held, runId, message),
     release: (runId) => release(held, runId),
     journal: (runId) => journalOfRun(held, runId),

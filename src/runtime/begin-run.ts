@@ -1,8 +1,11 @@
+import type { RunOutcome } from '../agent/run-outcome.ts';
+import { onAbort } from '../base/abort.ts';
 import { defined } from '../base/defined.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import { childPlace, takePlace } from './child-place.ts';
-import { endRun, joinRun, obeySignal, refusedOutcome } from './held-runs.ts';
+import { bySignal, endRun, joinRun, obeySignal, refusedOutcome } from './held-runs.ts';
 import type { Begun, HeldRuns, Joining } from './held-runs.ts';
+import { leftError } from './leave-run.ts';
 import { createLiveRun } from './live-run.ts';
 import type { LiveRun, Watcher } from './live-run.ts';
 import { beginAgain, loadRun } from './resume-run.ts';
@@ -25,14 +28,14 @@ export function beginRun(held: HeldRuns, input: RunInput, joining: Joining): Beg
   if (known !== undefined) {
     if (known.ended === undefined || known.unbegun === undefined) return joinRun(held, known, joining);
     beginOnceMore(held, known, joining);
-    return begunBy(held, known, watcher);
+    return begunBy(held, known, joining);
   }
   const own = partsOfRun(held, options);
   const live = createLiveRun(runId, parts.config.limits.maxConcurrentTools);
   live.parts = own;
   takePlace(live, options);
   runs.set(runId, live);
-  watchRun(parts, live, options.onEvent);
+  const listener = watchRun(parts, live, options.onEvent);
   if (watcher !== undefined) live.watchers.add(watcher);
   // The engine begins at once, and can cancel only what has begun: a wish from before must be known to the driver itself.
   live.isCancelled = options.signal?.aborted === true;
@@ -46,19 +49,64 @@ export function beginRun(held: HeldRuns, input: RunInput, joining: Joining): Beg
       : startInSession(held, live, { start, sessionId, signal: options.signal }).then((whole) =>
           startRun(held, live, whole),
         );
-  void starting.catch((error: unknown) => failStart(held, live, error));
+  const started = starting.catch((error: unknown) => failStart(held, live, error));
+  if (held.keeper !== undefined && options[childPlace] === undefined)
+    return onceKnown(held, live, { joining, listener, started });
   if (!live.isCancelled) obeySignal(held, live, options.signal);
-  return begunBy(held, live, watcher);
+  return begunBy(held, live, joining);
 }
 
 /** To break off the stream that began a run is to cancel it, unless another caller waits for it meanwhile. */
-function begunBy(held: HeldRuns, live: LiveRun, watcher: Watcher | undefined): Begun {
+function begunBy(held: HeldRuns, live: LiveRun, { watcher }: Joining): Begun {
   const { runId } = live;
   const leave = (): void => {
     if (watcher !== undefined) live.watchers.delete(watcher);
-    if (live.joined.size === 0) void held.cancel(runId, 'nobody reads its events any more');
+    if (live.joined.size === 0) held.wishEnd(runId, 'nobody reads its events any more');
   };
   return { runId, outcome: live.outcome.promise, leave };
+}
+
+interface Starting {
+  readonly joining: Joining;
+  /** The caller's own. */
+  readonly listener: Watcher | undefined;
+  /** Never rejects. */
+  readonly started: Promise<void>;
+}
+
+/** With a store the name may be one of a run that waits for something: then this caller has joined it, and leaving does not cancel it. */
+function onceKnown(held: HeldRuns, live: LiveRun, { joining, listener, started }: Starting): Begun {
+  const { runId } = live;
+  const { options, watcher } = joining;
+  const { signal } = options;
+  const begun = begunBy(held, live, joining);
+  let isKnown = false;
+  const awaitStart = async (): Promise<void> => {
+    await started;
+    isKnown = true;
+  };
+  const known = awaitStart();
+  const whenKnown = (end: () => void): void => (isKnown ? end() : void known.then(end));
+  const leaveFound = (): void => {
+    for (const each of [watcher, listener]) if (each !== undefined) live.watchers.delete(each);
+  };
+  // Of a run that has an outcome here, or that another process carries, there is nothing for this caller to end.
+  const leave = (): void =>
+    whenKnown(() => (live.isFound || live.ended !== undefined ? leaveFound() : begun.leave()));
+  if (signal === undefined) return { ...begun, leave };
+  // A run that begins with an aborted signal knows it by itself.
+  const isTold = live.isCancelled;
+  const outcome = new Promise<RunOutcome>((resolve, reject) => {
+    const end = (): void => {
+      if (live.ended !== undefined) return;
+      if (!live.isFound) return isTold ? undefined : held.wishEnd(runId, bySignal);
+      leaveFound();
+      reject(leftError(runId, signal.reason));
+    };
+    const stopListening = onAbort(signal, () => whenKnown(end));
+    void begun.outcome.then(resolve, reject).finally(stopListening);
+  });
+  return { runId, outcome, leave };
 }
 
 /** It could not be written down that it begins: whoever asks for the run again has it tried again. */

@@ -30,7 +30,8 @@ export interface HeldRuns extends ExtendableAgent {
   readonly ended: Set<string>;
   /** Of those, all together. */
   messages: number;
-  readonly cancel: (runId: string, reason: string) => Promise<void>;
+  /** Stops a run, for a caller that does not wait for that. */
+  readonly wishEnd: (runId: string, reason: string) => void;
 }
 
 /** Of the driver: what an engine must find again to carry a run on. */
@@ -64,6 +65,8 @@ export function endRun(held: HeldRuns, live: LiveRun, given: RunOutcome): void {
   live.outcome.resolve(outcome);
   // Whoever hears it may resume the run at once, and then it has other watchers.
   const watchers = [...live.watchers];
+  for (const watcher of watchers) if (watcher.endsWithRun === true) live.watchers.delete(watcher);
+  live.soFar = createSoFar();
   for (const { hear } of watchers) hear({ type: 'run-finished', outcome });
 }
 
@@ -172,10 +175,13 @@ export interface Joining {
   readonly watcher?: Watcher | undefined;
 }
 
+/** Why a run was cancelled: its caller aborted. */
+export const bySignal = 'the signal of the caller';
+
 /** The caller's wish to stop is the run's. */
 export function obeySignal(held: HeldRuns, live: LiveRun, signal: AbortSignal | undefined): void {
   if (signal === undefined) return;
-  const stopListening = onAbort(signal, () => void held.cancel(live.runId, 'the signal of the caller'));
+  const stopListening = onAbort(signal, () => held.wishEnd(live.runId, bySignal));
   void live.outcome.promise.then(stopListening);
 }
 

@@ -53,6 +53,8 @@ export interface LiveRun {
   /** Nothing has been done since it was taken from its record. */
   isUntouched: boolean;
   isCancelled: boolean;
+  /** It was on record already and waited for something: the caller that asked for it here has joined it. */
+  isFound: boolean;
   /** It is carried elsewhere: a wish to end it is obeyed when it is heard from there. */
   isCopy: boolean;
   /** Of a run below another one: what it may use up of what that one has left. */
@@ -84,6 +86,8 @@ export interface Watcher {
   readonly hear: (event: RunEvent) => void;
   /** Whether every piece of text is wanted, or only what the journal holds. */
   readonly wantsDeltas: boolean;
+  /** Hears nothing after the end of the run, and must not be kept with it: what it holds may be much. */
+  readonly endsWithRun?: true;
 }
 
 /** The most that a run below another one may use up. */
@@ -113,6 +117,7 @@ export function createLiveRun(runId: string, maxConcurrentTools: number): LiveRu
     isQuiet: false,
     isUntouched: false,
     isCancelled: false,
+    isFound: false,
     isCopy: false,
     bounds: undefined,
     family: undefined,

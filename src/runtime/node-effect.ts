@@ -81,10 +81,7 @@ function perform(
     family: live.family,
     depth: live.depth,
     onForgotten: (forget) => void (live.below ??= []).push(forget),
-    tell:
-      live.watchers.size === 0
-        ? undefined
-        : (runId, event) => publish(live, { type: 'child-event', node: call.name, runId, event }),
+    tell: (runId, event) => publish(live, { type: 'child-event', node: call.name, runId, event }),
   });
 }
 

@@ -38,8 +38,8 @@ export interface NodeCall {
   readonly depth: number;
   /** What is to be done once nobody will ask for the run that calls any more. */
   readonly onForgotten: (forget: () => void) => void;
-  /** Passes on what a run below tells; absent where nobody would hear it. */
-  readonly tell: ((childId: string, event: RunEvent) => void) | undefined;
+  /** Passes on what a run below tells, also where nothing listens yet: a subscriber may come late. */
+  readonly tell: (childId: string, event: RunEvent) => void;
 }
 
 /** How a node ended, or what it waits for. */

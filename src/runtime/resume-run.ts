@@ -198,6 +198,8 @@ export async function loadRun(held: HeldRuns, live: LiveRun, options?: ResumeOpt
   checkAgent(held, row);
   live.sessionId = row.sessionId;
   live.isUntouched = true;
+  live.isFound = row.status === 'suspended' && options === undefined && live.depth === 0;
+  if (live.isFound) live.isCancelled = false;
   // To look at what has ended takes no lease: nobody changes it.
   if (isFinal(row, options)) return endRun(held, live, await readEnd(held, live, await keeper.read(row)));
   const taken = await keeper.take(runId);
@@ -230,7 +232,7 @@ async function withWish(held: HeldRuns, live: LiveRun, takeUp: () => void | Prom
   const isWished = live.isCancelled;
   live.isCancelled = false;
   await takeUp();
-  if (isWished) void held.cancel(live.runId, 'its end was wished while it was taken up');
+  if (isWished) held.wishEnd(live.runId, 'its end was wished while it was taken up');
 }
 
 function hasEnded({ status }: RunRow): boolean {

@@ -34,7 +34,11 @@ export function streamOf(queue: EventQueue, { runId, outcome, leave }: Begun): R
 export function createEventQueue(): EventQueue {
   const held: Held = { backlog: createBacklog(), isOver: false, failed: undefined, waiting: [] };
   return {
-    watcher: { hear: withWholeText((event) => hear(held, event)), wantsDeltas: true },
+    watcher: {
+      hear: withWholeText((event) => hear(held, event)),
+      wantsDeltas: true,
+      endsWithRun: true,
+    },
     iterate: (onAbandoned) => ({
       next: () => next(held),
       return: () => {

@@ -4,16 +4,17 @@ import { causesOf } from '../errors/classify/causes.ts';
 import { createFailure } from '../errors/failure.ts';
 import { ownerNamed, runOwned } from '../model/stray-errors.ts';
 import type { AgentParts } from './agent-parts.ts';
+import { addEvent, createBacklog, takeEvent } from './event-backlog.ts';
 import { publish } from './live-run.ts';
 import type { LiveRun, Watcher } from './live-run.ts';
 import { withWholeText } from './so-far.ts';
 
-/** Who watches a run: hooks, callbacks and the caller's own listener. None of them can touch it. */
+/** Who watches a run: hooks, callbacks and the caller's own listener, which it gives back. None of them can touch it. */
 export function watchRun(
   parts: AgentParts,
   live: LiveRun,
   onEvent?: (event: RunEvent) => void | Promise<void>,
-): void {
+): Watcher | undefined {
   const { hooks, name, listen } = parts;
   const { runId, watchers } = live;
   const about = { runId, agent: name };
@@ -21,7 +22,10 @@ export function watchRun(
     watchers.add({ wantsDeltas: false, hear: (event) => hearForHooks(parts, event, about) });
   }
   if (listen !== undefined) watchers.add(createListener(live, (event) => listen(event, { runId })));
-  if (onEvent !== undefined) watchers.add(createListener(live, onEvent));
+  if (onEvent === undefined) return undefined;
+  const own = createLateListener(live, onEvent);
+  watchers.add(own);
+  return own;
 }
 
 /** A listener of the caller's. What it throws is told as a failed hook, at most once, and then it hears no more. */
@@ -46,19 +50,48 @@ function createListener(live: LiveRun, listener: (event: RunEvent) => void | Pro
       publish(live, { type: 'hook-failed', hook: 'onEvent', point: 'event', failure });
     },
   });
-  return {
-    wantsDeltas: true,
-    hear: (event) => {
-      if (isBroken) return;
-      try {
-        const heard = runOwned(owner, () => listener(event));
-        if (isPromiseLike(heard)) heard.then(undefined, fail);
-      } catch (error) {
-        fail(error);
-      }
-    },
+  const pass = (event: RunEvent): PromiseLike<void> | undefined => {
+    if (isBroken) return undefined;
+    try {
+      const heard: unknown = runOwned(owner, () => listener(event));
+      return isPromiseLike(heard) ? heard.then(() => undefined, fail) : undefined;
+    } catch (error) {
+      fail(error);
+      return undefined;
+    }
+  };
+  return { wantsDeltas: true, hear: withinOpen(pass) };
+}
+
+/** Passes events on, and lets those wait that come while the listener is at too many. */
+function withinOpen(pass: (event: RunEvent) => PromiseLike<void> | undefined): (event: RunEvent) => void {
+  const backlog = createBacklog();
+  let open = 0;
+  let isWaiting = false;
+  /** Whether the listener is still at it. */
+  const give = (event: RunEvent): boolean => {
+    const passed = pass(event);
+    if (passed === undefined) return false;
+    open += 1;
+    void passed.then(close);
+    return true;
+  };
+  const close = (): void => {
+    open -= 1;
+    if (!isWaiting) return;
+    for (let event = takeEvent(backlog); event !== undefined; event = takeEvent(backlog))
+      if (give(event)) return;
+    isWaiting = false;
+  };
+  return (event) => {
+    isWaiting ||= open >= maxOpen;
+    if (isWaiting) addEvent(backlog, event);
+    else give(event);
   };
 }
+
+/** Events that a listener may be at. One that hangs, or takes very long, has the rest put together like a reader that does not read. */
+const maxOpen = 256;
 
 /** The same for a caller that may come late: at the end it has heard the whole answer. */
 export function createLateListener(

@@ -11,11 +11,13 @@ export interface SoFar {
   text: GrowingText;
   /** Tools that are at work, by their call. */
   readonly open: Map<string, Extract<RunEvent, { type: 'tool-started' }>>;
+  /** The same of the runs below that have not ended, by their names; made when the first one tells something. */
+  below: Map<string, { readonly node: string; readonly soFar: SoFar }> | undefined;
 }
 
 /** Nothing was shown yet. */
 export function createSoFar(): SoFar {
-  return { turn: undefined, textTurn: 0, text: createGrowingText(), open: new Map() };
+  return { turn: undefined, textTurn: 0, text: createGrowingText(), open: new Map(), below: undefined };
 }
 
 /** Takes in an event. The text is at most one answer, and the calls are those of one turn. */
@@ -24,6 +26,7 @@ export function noteEvent(soFar: SoFar, event: RunEvent): void {
     case 'turn-started':
       soFar.turn = event;
       soFar.open.clear();
+      soFar.below = undefined;
       return startText(soFar, event.turn);
     case 'text-delta':
       if (soFar.textTurn !== event.turn) startText(soFar, event.turn);
@@ -37,6 +40,8 @@ export function noteEvent(soFar: SoFar, event: RunEvent): void {
     case 'tool-finished':
       soFar.open.delete(event.callId);
       return;
+    case 'child-event':
+      return noteChildEvent(soFar, event);
     default:
       return;
   }
@@ -47,13 +52,41 @@ function startText(soFar: SoFar, turn: number): void {
   soFar.text = createGrowingText();
 }
 
+function noteChildEvent(soFar: SoFar, { node, runId, event }: ChildEvent): void {
+  if (event.type === 'run-finished') return void soFar.below?.delete(runId);
+  const known = soFar.below?.get(runId);
+  if (known !== undefined) return noteEvent(known.soFar, event);
+  if (!opening.has(event.type)) return;
+  const child = { node, soFar: createSoFar() };
+  (soFar.below ??= new Map()).set(runId, child);
+  noteEvent(child.soFar, event);
+}
+
+type ChildEvent = Extract<RunEvent, { type: 'child-event' }>;
+
+/** What a run tells late, after its end, opens nothing. */
+const opening: ReadonlySet<RunEvent['type']> = new Set([
+  'turn-started',
+  'text-delta',
+  'tool-started',
+  'child-event',
+]);
+
 /** What a subscriber is told that comes late, in the order in which it happened. */
-export function eventsSoFar({ turn, textTurn, open, ...soFar }: SoFar): readonly RunEvent[] {
+export function eventsSoFar({ turn, textTurn, open, below, ...soFar }: SoFar): readonly RunEvent[] {
   const text = soFar.text.read();
   return [
     ...(turn === undefined ? [] : [turn]),
     ...(text === '' ? [] : [{ type: 'text-delta' as const, turn: textTurn, text }]),
     ...open.values(),
+    ...[...(below ?? [])].flatMap(([runId, child]) =>
+      eventsSoFar(child.soFar).map((event): ChildEvent => ({
+        type: 'child-event',
+        node: child.node,
+        runId,
+        event,
+      })),
+    ),
   ];
 }
 

@@ -7,6 +7,7 @@ import type { Agent, RunEvent, RunOptions, RunOutcome, RunStream } from '../../s
 import { flow } from '../../src/flow/index.ts';
 import { sqlite } from '../../src/storage/sqlite/index.ts';
 import { scriptedModel, simulatedClock } from '../../src/testing/index.ts';
+import type { ScriptEntry } from '../../src/testing/index.ts';
 import { startLife } from '../kill/life.ts';
 import { bundleProgram } from '../kill/program.ts';
 import { setScene, watchEverything } from './scene.ts';
@@ -268,7 +269,42 @@ describe('a subscriber that comes late', () => {
       expect(model.calls).toHaveLength(1);
     });
   });
+
+  it.each(['run', 'stream'])(
+    'to a flow that began by %s, puts together the text of each node',
+    async (first) => {
+      const clock = simulatedClock();
+      const broken = { brokenAfter: ['lost ', 'words '], chunkDelayMs: 1000 };
+      const speaker = (name: string, script: readonly ScriptEntry[]): Agent =>
+        createAgent({ name, model: scriptedModel(script), clock });
+      const inner = flow('a | b', {
+        name: 'inner',
+        agents: { a: speaker('a', [slow]), b: speaker('b', [broken, slow]) },
+        clock,
+      });
+      const agent = flow('inner >> c', { agents: { inner, c: speaker('c', ['The end.']) }, clock });
+      const one = agent[first as 'run' | 'stream']('Go', { runId });
+      const reads: Promise<readonly RunEvent[]>[] = [];
+      for (let delayMs = 250; delayMs < 10_000; delayMs += 250)
+        clock.after(delayMs, () => reads.push(readAll(agent.stream('Go', { runId }))));
+      await clock.runUntil('outcome' in one ? one.outcome : one);
+      for (const events of await clock.runUntil(Promise.all(reads))) {
+        expect(events.at(-1)).toMatchObject({ type: 'run-finished', outcome: { text: 'The end.' } });
+        const nodes = childTexts(events);
+        expect([nodes.get('run-1/inner/a'), nodes.get('run-1/inner/b')]).toEqual([whole, whole]);
+      }
+    },
+  );
 });
+
+/** What is put together of each run below, at every depth. */
+function childTexts(events: readonly RunEvent[]): ReadonlyMap<string, string> {
+  const below = new Map<string, RunEvent[]>();
+  for (const event of events)
+    if (event.type === 'child-event')
+      below.set(event.runId, [...(below.get(event.runId) ?? []), event.event]);
+  return new Map([...below].flatMap(([id, told]) => [[id, assembled(told)], ...childTexts(told)]));
+}
 
 describe('a subscriber that does not read', () => {
   it('is told what was dropped, and holds the whole text of the last turn', async () => {
@@ -312,7 +348,7 @@ describe('a subscriber that does not read', () => {
   }, 60_000);
   afterAll(() => program.remove());
 
-  const floods = ['text', 'reasoning', 'progress', 'flow', 'stalled', 'joined'];
+  const floods = ['text', 'reasoning', 'progress', 'flow', 'stalled', 'joined', 'hanging', 'ended'];
 
   it.each(floods)(
     'costs little memory: %s',

@@ -50,7 +50,7 @@ const agents: Readonly<Record<string, () => Pick<Agent<unknown>, 'stream' | 'run
 };
 
 function speaker(name: string): Agent {
-  return createAgent({ name, model: scriptedModel([{ text: pieces }]) });
+  return createAgent({ name, model: scriptedModel([{ text: pieces }], { repeat: 'last' }) });
 }
 
 setFlagsFromString('--expose-gc');
@@ -61,13 +61,25 @@ function heapBytes(): number {
   return process.memoryUsage().heapUsed;
 }
 
+const never = new Promise<void>(() => undefined);
+
+/** Listeners that hang at the first event. */
+function hanging(count: number): readonly Promise<unknown>[] {
+  return Array.from({ length: count }, () => agent.run('Go', { runId: 'run', onEvent: () => never }));
+}
+
 const agent = (agents[flood] ?? ((): Pick<Agent<unknown>, 'stream' | 'run'> => speaker('plain')))();
 const before = heapBytes();
 const first = flood === 'joined' ? agent.run('Go', { runId: 'run' }) : undefined;
+const listeners = flood === 'hanging' ? hanging(20) : [];
+// Of runs that have ended, streams that nobody holds any more.
+if (flood === 'ended')
+  for (let index = 0; index < 40; index += 1) await agent.stream('Go', { runId: `run-${index}` }).outcome;
 const streams: RunStream[] = [agent.stream('Go', { runId: 'run' })];
 if (flood === 'stalled') await streams[0]?.[Symbol.asyncIterator]().next();
 const outcome = await (first ?? streams[0]?.outcome);
 await streams[0]?.outcome;
+await Promise.all(listeners);
 const heapMb = (heapBytes() - before) / 1_000_000;
 say({
   kind: 'memory',
