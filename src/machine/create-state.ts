@@ -7,6 +7,7 @@ import { transition } from '../agent/transition.ts';
 import { aFlag, anObject, anyValue, aText, checkOptions, oneOf } from '../model/check-options.ts';
 import type { OptionRule } from '../model/check-options.ts';
 import type { Message } from '../model/message.ts';
+import { showValue } from '../model/show-value.ts';
 import type { Tool } from '../model/tool.ts';
 import { configError } from '../errors/config-error.ts';
 import { resolveRetryPolicy } from '../resilience/retry-policy.ts';
@@ -58,6 +59,8 @@ export function createState(definition: MachineDefinition, input: string | reado
   for (const field of ['name', 'models'] as const) {
     if (definition[field] === undefined) throw configError(`createState() needs "${field}"`);
   }
+  if (!Array.isArray(input) && (typeof input !== 'string' || input.trim() === ''))
+    throw configError(`createState() takes a text or a list of messages, got ${showValue(input)}`);
   const { name, models, tools = [], salvage = true, inDoubt = 'ask', runId = 'run' } = definition;
   const event: MachineEvent = {
     type: 'run-started',

@@ -1,5 +1,4 @@
 export { outcomeOf } from '../agent/outcome.ts';
-export { transition } from '../agent/transition.ts';
 export type { Action } from '../agent/action.ts';
 export type { MachineEvent as Event } from '../agent/event.ts';
 export type { Moved as Transition } from '../agent/moved.ts';
@@ -9,3 +8,4 @@ export type { MachineDefinition } from './create-state.ts';
 export { callOf, modelFinished, requestOf, toolsFinished } from './drive-state.ts';
 export type { CallResult, EventFacts, RequestOptions } from './drive-state.ts';
 export { isFinal } from './is-final.ts';
+export { transition } from './transition.ts';

@@ -59,11 +59,13 @@ export async function performSelectEffect(
   const { models, clock, strayErrors, selectModel } = parts;
   const { runId } = live;
   const { history, ledger } = live.state as RunState; // Only a run that has begun calls a model.
+  const offered: readonly Model[] = models.filter(({ isNextKey }) => isNextKey !== true);
+  // Copies: the function may change what it is given, and the conversation must stay what is on record.
   const view: ModelCallView = {
     runId,
     turn,
-    messages: messagesOf(history).slice(),
-    models: models.filter(({ isNextKey }) => isNextKey !== true),
+    messages: structuredClone(messagesOf(history)),
+    models: offered.slice(),
     usedTokens: ledger.inputTokens + ledger.outputTokens,
     usedCostUsd: ledger.costUsd,
   };
@@ -76,7 +78,7 @@ export async function performSelectEffect(
   if (end.type === 'aborted') throw signal.reason;
   if (end.type === 'threw') return failed(`threw: ${describeThrown(end.thrown)}`);
   if (end.type === 'timed-out') return failed(`gave no answer within ${maxSelectMs / 1000} s`);
-  const target = view.models.includes(end.answer as Model) ? models.indexOf(end.answer as Model) : -1; // Compared, not used.
+  const target = offered.includes(end.answer as Model) ? models.indexOf(end.answer as Model) : -1; // Compared, not used.
   if (target === -1) return failed(`gave ${showValue(end.answer)}, which is none of the agent's models`);
   const value: Json = { target, tookMs: clock.monotonicMs() - startMs };
   return { type: 'done', value };

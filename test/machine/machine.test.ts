@@ -212,6 +212,24 @@ describe('rerail/machine', () => {
     expect(() => createState(definition as MachineDefinition, 'x')).toThrow(message);
   });
 
+  it.each([
+    ['nothing', undefined, /an event with a "type", got nothing/],
+    ['a text', 'waited', /an event with a "type", got the text "waited"/],
+    [
+      'a type that there is not',
+      { type: 'model-finished' },
+      /no event "model-finished": known are run-started, attempt-finished/,
+    ],
+  ])('refuses %s in the place of an event', (_, event, message) => {
+    const { state } = createState({ name: 'a', models: [{ provider: 'p', name: 'm' }] }, 'x');
+    expect(() => transition(state, event as unknown as Event)).toThrow(message);
+  });
+
+  it.each([5, '', undefined])('refuses %j as input', (given) => {
+    const definition = { name: 'a', models: [{ provider: 'p', name: 'm' }] };
+    expect(() => createState(definition, given as unknown as string)).toThrow(/a text or a list of messages/);
+  });
+
   it('refuses to make an event for a phase that has none', async () => {
     const { end } = await drive({ script: ['Done.'] });
     expect(() => requestOf(end)).toThrow(/phase "ended"/);

@@ -143,7 +143,30 @@ describe('defineModel', () => {
   });
 
   const broken: readonly (readonly [string, readonly unknown[], object])[] = [
-    ['no end', [text('Hel')], { code: 'STREAM_INTERRUPTED', retryable: true }],
+    [
+      'no end',
+      [text('Hel')],
+      {
+        code: 'STREAM_INTERRUPTED',
+        retryable: true,
+        hint: expect.stringContaining('type: "finished"') as string,
+      },
+    ],
+    [
+      'arguments under another name',
+      [
+        { type: 'tool-call-started', callId: 'x', name: 'pay' },
+        { type: 'tool-call-delta', callId: 'x', argumentsText: '{"cents":5}' },
+        { type: 'tool-call-finished', callId: 'x' },
+        finished,
+      ],
+      { code: 'INVALID_RESPONSE', message: expect.stringContaining('but "argumentsText"') as string },
+    ],
+    [
+      'text under another name',
+      [{ type: 'text-delta', delta: 'Hello' }, finished],
+      { code: 'INVALID_RESPONSE', message: expect.stringContaining('but "delta"') as string },
+    ],
     ['nothing at all', [], { code: 'STREAM_INTERRUPTED' }],
     ['an end and nothing before it', [finished], { code: 'EMPTY_RESPONSE' }],
     ['blank text', [text(' \n'), finished], { code: 'EMPTY_RESPONSE' }],
@@ -210,6 +233,15 @@ describe('defineModel', () => {
       { code: 'TOOL_CALL_INVALID' },
     ],
   ];
+  it('keeps its time also where the stream never waits for anything outside', async () => {
+    const model = make(async function* () {
+      for (let count = 0; count < 1_000_000; count += 1) yield text('');
+      await never;
+    });
+    const timeouts = { progressMs: 200 };
+    expect(failureOf(await model.call(request, { timeouts }))).toMatchObject({ code: 'TIMEOUT' });
+  });
+
   it.each(broken)('gives a typed failure for %s', async (_, parts, expected) => {
     expect(failureOf(await yields(...parts).call(request))).toMatchObject({
       provider: { provider: 'acme', model: 'a' },

@@ -168,6 +168,23 @@ describe('selectModel', () => {
     expect(large.calls.map(({ request }) => request.toolChoice)).toEqual(['required', undefined]);
   });
 
+  it('may change what it is given, and changes nothing of the run', async () => {
+    const model = named('a', ['Done.']);
+    const agent = createAgent({
+      model,
+      selectModel: (view) => {
+        const given = view as unknown as { messages: { content: unknown }[]; models: unknown[] };
+        for (const message of given.messages) message.content = 'changed';
+        given.messages.length = 0;
+        given.models.length = 0;
+        Object.assign(view, { models: undefined });
+        return model;
+      },
+    });
+    expect(await agent.run('Go')).toMatchObject({ type: 'completed', text: 'Done.' });
+    expect(model.calls[0]?.request.messages).toMatchObject([{ role: 'user', content: 'Go' }]);
+  });
+
   it('must be a function', () => {
     const make = (): unknown => createAgent({ model: named('a', []), selectModel: 'a' as never });
     expect(make).toThrow('"selectModel" of createAgent() must be a function');

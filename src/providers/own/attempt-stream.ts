@@ -69,7 +69,8 @@ export async function attemptStream(
     evidence: {},
   };
   try {
-    const failure = (await readAnswer(open, course)) ?? (await tell(course.reader.finish(), course));
+    const failure =
+      (await readAnswer(open, course)) ?? (await tell(course.reader.finish(), course)) ?? unended(course);
     const response = settle(assembly.read(), { ...owner, failure });
     return withVerdict(response, owner.classifyError, () => course.evidence);
   } finally {
@@ -114,6 +115,21 @@ function iterate(given: unknown): Iterator<unknown> | AsyncIterator<unknown> | u
   return typeof source[Symbol.iterator] === 'function' ? source[Symbol.iterator]?.() : undefined;
 }
 
+/** Whether the author forgot the last part or the connection broke cannot be seen from here: the next step for both. */
+function unended({ owner: { provider, model }, reader }: Course): Failure | undefined {
+  if (reader.isFinished()) return undefined;
+  return createFailure('STREAM_INTERRUPTED', {
+    origin: 'model',
+    phase: 'body',
+    sideEffect: 'possible',
+    message: `${provider} (${model}) ended its answer without the closing event`,
+    hint: 'If this happens every time: the function "stream" must yield { type: "finished", finish: "stop" } as the last part.',
+    provider: { provider, model },
+  });
+}
+
+// A stream that never waits for anything outside would keep timers, and the whole process, from running.
+const partsBetweenTimers = 1024;
 // Counts may follow the end; a stream that does not close is not waited for any longer.
 const afterFinishMs = 1000;
 
@@ -123,7 +139,9 @@ async function readParts(
 ): Promise<Failure | 'over' | 'left' | undefined> {
   const { ending, reader } = course;
   // Ends with the stream, with a bound of the reader, or with `totalMs`.
-  for (;;) {
+  for (let count = 1; ; count += 1) {
+    const rested = count % partsBetweenTimers === 0 ? await ending.wait(letTimersRun(course)) : undefined;
+    if (rested?.type === 'ended') return endedBy(rested.end, course);
     const isFinished = reader.isFinished();
     let next;
     try {
@@ -140,6 +158,10 @@ async function readParts(
     const failure = await take(next.value.value, course);
     if (failure !== undefined) return failure;
   }
+}
+
+function letTimersRun({ clock }: Course): Promise<void> {
+  return new Promise((resolve) => void clock.after(0, resolve));
 }
 
 /** Judges one yielded value, and lets its parts be heard. */

@@ -106,13 +106,19 @@ function isLate({ finish }: Reading): boolean {
   return finish !== undefined;
 }
 
-/** A delta without text is a sign of life: many servers send `null` there. */
+/** A delta without text is a sign of life: many servers send `null` there. One with its piece under another name is a mistake. */
 function readDelta(value: Readonly<Record<string, unknown>>): string {
   const text = value['text'] ?? '';
+  const other =
+    value['text'] === undefined ? Object.keys(value).find((key) => !deltaKeys.has(key)) : undefined;
+  if (other !== undefined)
+    throw new Error(`"${String(value['type'])}" has no "text", but "${other}": the piece goes into "text"`);
   if (typeof text !== 'string')
     throw new Error(`"text" of "${String(value['type'])}" must be a text, got ${showValue(text)}`);
   return text;
 }
+
+const deltaKeys: ReadonlySet<string> = new Set(['type', 'callId', 'text']);
 
 function readSignature(value: Readonly<Record<string, unknown>>): { readonly signature?: Signature } {
   const { signature } = value;
