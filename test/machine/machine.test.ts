@@ -215,11 +215,7 @@ describe('rerail/machine', () => {
   it.each([
     ['nothing', undefined, /an event with a "type", got nothing/],
     ['a text', 'waited', /an event with a "type", got the text "waited"/],
-    [
-      'a type that there is not',
-      { type: 'model-finished' },
-      /no event "model-finished": known are run-started, attempt-finished/,
-    ],
+    ['a type that there is not', { type: 'model-finished' }, /no event "model-finished": /],
   ])('refuses %s in the place of an event', (_, event, message) => {
     const { state } = createState({ name: 'a', models: [{ provider: 'p', name: 'm' }] }, 'x');
     expect(() => transition(state, event as unknown as Event)).toThrow(message);
