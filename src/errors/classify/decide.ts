@@ -85,6 +85,8 @@ function firstVerdict(evidence: Evidence): Verdict {
     (hasAdvice
       ? (said(wording.overriding, evidence.text) ?? said(wording.plain, evidence.text))
       : undefined) ??
+    // A name of several words says more than a 5xx: '503 MODEL_AT_CAPACITY'.
+    (failedStatus(evidence) ? byTokens(evidence, ['overriding']) : undefined) ??
     refusalInside(evidence, coarse) ??
     fromStatus ??
     coarse ??
@@ -93,7 +95,7 @@ function firstVerdict(evidence: Evidence): Verdict {
     said(wording.faint, evidence.text) ??
     spelt(named.faint) ??
     emptyAnswer(evidence) ??
-    byTokens(evidence) ??
+    byTokens(evidence, ['overriding', 'plain', 'faint']) ??
     verdictOf({ code: 'UNKNOWN' }, 'wording', 'nothing in it is known')
   );
 }
@@ -101,15 +103,19 @@ function firstVerdict(evidence: Evidence): Verdict {
 /** Statuses that say more than advice does: '401: the endpoint may be temporarily unavailable'. */
 const clearStatuses: ReadonlySet<number> = new Set([401, 402, 413]);
 
-/** Gateways explain an empty account by their load; the code they send with it is the truer word. */
+/** Gateways explain an empty account by their load, and a parser only that it met an error; the code inside is the truer word. */
 function unlessBilled(verdict: Verdict | undefined, coded: Verdict | undefined): Verdict | undefined {
-  return verdict?.code === 'OVERLOADED' && coded?.code === 'QUOTA_EXCEEDED' ? coded : verdict;
+  if (verdict?.code === 'OVERLOADED' && coded?.code === 'QUOTA_EXCEEDED') return coded;
+  return verdict?.code === 'INVALID_RESPONSE' && coded?.by === 'code' ? coded : verdict;
 }
 
 /** A gateway's own 5xx says less than the error inside, which says that the request was refused. */
-function refusalInside({ status }: Evidence, coarse: Verdict | undefined): Verdict | undefined {
-  const isWrapped = status !== undefined && status >= 500 && status !== 501;
-  return isWrapped && coarse !== undefined && refusals.has(coarse.code) ? coarse : undefined;
+function refusalInside(evidence: Evidence, coarse: Verdict | undefined): Verdict | undefined {
+  return failedStatus(evidence) && coarse !== undefined && refusals.has(coarse.code) ? coarse : undefined;
+}
+
+function failedStatus({ status }: Evidence): boolean {
+  return status !== undefined && status >= 500 && status !== 501;
 }
 
 const refusals: ReadonlySet<string> = new Set(['INVALID_REQUEST', 'MODEL_NOT_FOUND', 'PERMISSION_DENIED']);
@@ -248,11 +254,14 @@ function byLooseStatus({ text }: Evidence): Verdict | undefined {
 }
 
 /** Last, the words inside names that no table knows or that were cut: `java.net.SocketTimeoutExce`. */
-function byTokens(evidence: Evidence): Verdict | undefined {
+function byTokens(
+  evidence: Evidence,
+  kinds: readonly ('overriding' | 'plain' | 'faint')[],
+): Verdict | undefined {
   const text = tokenWords(evidence.messages);
-  const { overriding, plain, faint, candidates } = wordingFor(evidence, text);
-  return [overriding, plain, faint]
-    .map((rules) => byWording(rules, candidates, text))
+  const wording = wordingFor(evidence, text);
+  return kinds
+    .map((kind) => byWording(wording[kind], wording.candidates, text))
     .find((verdict) => verdict !== undefined);
 }
 

@@ -32,7 +32,7 @@ function unitOf(minutes: string | undefined, hours: string | undefined): number 
 
 // What a client did or planned by itself is not what the provider asks for: 'will retry in 8 seconds', 'connection reset'.
 const asking =
-  /\b(?:try(?: your request)? again|(?<!will |we |auto |going to |about to )retry(?: your request)?|wait|(?<!connection )resets?|replenished|(?:remaining|requested|cool-?down|(?<!retry )delay)(?: of)?|available(?: again)?|come back|back off|cool down|allowed)(?: again| after| in| for| at least| about| approximately| another| within){0,4}(?:[:=] ?| )~?(?=\d|an? |one )/g;
+  /\b(?:try(?: your request)? again|(?<!will |we |auto |going to |about to )retry(?: your request)?|wait|(?<!connection )resets?|(?:replenish|refresh|renew|restor)(?:ed|es|s)?|(?:remaining|requested|cool-?down|(?<!retry )delay)(?: of)?|available(?: again)?|come back|back off|cool down|allowed)(?: again| after| in| for| at least| about| approximately| another| within){0,4}(?:[:=] ?| )~?(?=\d|an? |one )/g;
 
 /** A wait that only holds once somebody has fixed something is none. */
 const conditional =
@@ -71,7 +71,7 @@ const foreignTime =
 
 /** What shows that such a time is to be waited: behind it in Asia's languages and in Turkish, on either side in Europe's. */
 const waitBehind =
-  /^[\d.,]+ ?[^\d\s]{1,10}(?:(?:钟|鐘)?(?:之?后|之?後|再|以后)|(?:ほど|くらい)?(?:後|待|お待ち|経って|経過)| ?(?:후|뒤|동안|이후|기다)| (?:sonra|bekle|içinde|boyunca))/;
+  /^[\d.,]+ ?[^\d\s]{1,10}(?:(?:钟|鐘)?(?:之?后|之?後|再|以后)|(?:ほど|くらい)?(?: ?を)?(?:後|待|お待ち|経って|経過)| ?(?:후|뒤|동안|이후|기다)| (?:sonra|bekle|içinde|boyunca))/;
 const waitAround =
   /等待|稍等|请等|お待ち|기다|подожд|повтор|попроб|снова|через|(?<![a-z])(?:wart|erneut|wieder|nochmal|später|attend|réessay|patient|de nouveau|esper[ea]|reint|int[ée]nt[ea]|de nuevo|vuelva|aguard|tent[ea](?![a-z])|novamente|riprov|tekrar|bekle|wacht|opnieuw|spróbuj|ponownie|poczekaj|vänta)/;
 /** A pace or a limit is no wait: 'höchstens 60 Anfragen in 1 Minute', '1分钟内最多'. */

@@ -9,6 +9,7 @@ export const bannedWording: readonly Phrases[] = [
   phrases({ code: 'PERMISSION_DENIED', overrides: true }, () => [
     [/access was terminated/, 'Your access was terminated due to violation of our policies.'],
     [/can only be used (?:from|with|in|by)/, 'This key can only be used with coding agents such as Kimi CLI.'],
+    [/access (?:has been|was|is) (?:restricted|revoked|blocked|suspended|disabled|terminated)|\bunapproved\b|user_blocked/, 'Your access has been restricted due to repeated policy violations.'],
     [/operation not allowed/, 'Operation not allowed'],
     [/organization policy constraint|requires a (?:\w+ )?(?:subscription|plan)\b(?!.{0,40}upgrade)/, 'Model requires a Pro subscription.'],
     [/fair usage? policy|does not comply with (?:\w+ ){0,3}(?:policy|terms)/, 'Your usage pattern does not comply with the Fair Usage Policy.'],

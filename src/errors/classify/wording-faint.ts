@@ -99,6 +99,8 @@ export const faintWording: readonly Phrases[] = [
     [/\bcrash/, 'The worker crashed.'],
     [/\bpanic\b/, 'The backend hit a panic.'],
     [/\binternal\b/, 'Something internal broke.'],
+    [/something went wrong/, 'Oops, something went wrong.'],
+    [/unexpected error/, 'An unexpected error happened.'],
     [/experiencing issues/, 'We are experiencing issues.'],
     [/\boutage\b/, 'There is an outage.'],
   ]),

@@ -7,6 +7,7 @@ import type { Phrases } from './phrases.ts';
 // prettier-ignore
 export const quotaWording: readonly Phrases[] = [
   phrases({ code: 'RATE_LIMITED', overrides: true }, () => [
+    [/due to (?:\w+ ){0,2}rate.?limit|requests? already (?:queued|in progress|running|being processed)/, 'Provider temporarily unavailable due to rate limits. Retry after 25 seconds.'],
     [/limit reached.{0,60}\bhourly\b/, 'Rate limit reached. You reached free usage limit (reset hourly).'],
   ]),
   phrases({ code: 'QUOTA_EXCEEDED', overrides: true }, () => [
@@ -21,6 +22,7 @@ export const quotaWording: readonly Phrases[] = [
     [/can only afford/, 'You requested up to 64000 tokens, but can only afford 1200.'],
     [/(?:monthly|weekly|hard|billing|specified api|spend(?:ing)?) (?:\w+ )?(?:limit|cap)s?\b.{0,60}(?:reach|exceed|hit)/, 'Billing hard limit has been reached'],
     [/(?:reach|exceed|hit)\w{0,4} (?:\w+ ){0,4}(?:monthly|weekly|billing|hard|spend(?:ing)?|usage) (?:\w+ ){0,3}(?:limit|cap|credit)(?!s? per)/, 'You have reached your monthly spending limit. Raise it in the console to continue.'],
+    [/(?:reached|exceeded|exhausted|used up|spent) for (?:this|the|your)(?: current)? (?:month|week|billing)/, 'Maximum number of requests reached for this month.'],
     [/spend_limit_reached/, 'Request refused: spend_limit_reached'],
     [/suspended.{0,40}(?:spend|billing|payment)/, 'Your account org-demo is suspended because of a failed payment.'],
     [/out of (?:\w+ ){0,3}quota/, 'You are out of free quota for this model.'],

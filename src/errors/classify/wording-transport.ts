@@ -274,7 +274,7 @@ export const outageWording: readonly Phrases[] = [
 // prettier-ignore
 export const unreachedWording: readonly Phrases[] = [
   phrases({ code: 'NETWORK_ERROR' }, () => [
-    [/no route to host/, 'upstream dial failed: no route to host'],
+    [/no route to host|could not resolve host|no such host|connection refused|name resolution|getaddrinfo/, 'Upstream request failed: Could not resolve host: api.example.com'],
   ]),
 ];
 
@@ -293,8 +293,6 @@ export const serverWording: readonly Phrases[] = [
     [/bad gateway/, 'Bad Gateway'],
     [/web server is (?:down|returning)/, 'Web server is down'],
     [/threw exception/, 'Worker threw exception'],
-    [/something went wrong/, 'Oops, something went wrong.'],
-    [/unexpected error/, 'An unexpected error happened.'],
     [/an error occurred (?:while|during) (?:processing|streaming)/, 'An error occurred during streaming'],
     [/internal failure/, 'Internal failure, reference 4711.'],
     [/upstream (?:error|connect|request failed)/, 'upstream connect error or disconnect/reset before headers. reset reason: protocol error'],
