@@ -5,7 +5,7 @@ import type { Failure } from '../errors/failure.ts';
 import { textOf } from '../model/message.ts';
 import type { Message, ToolCallPart } from '../model/message.ts';
 import type { RecoveryName } from './recovery.ts';
-import type { ToolEnd } from './tool-call.ts';
+import type { ChildUse, ToolEnd } from './tool-call.ts';
 
 // A conducted run has a function in the place of its model: a flow or a plan. Its calls are nodes, and what the function
 // knows of them is what the conversation holds: this record, as JSON, is the content of every result.
@@ -20,6 +20,9 @@ export interface CallRecord {
   readonly resumes: number;
   /** The run that the call was, where it was one. */
   readonly childId?: string;
+  /** What that run did: see `ChildUse`. */
+  readonly effects?: ChildUse['effects'];
+  readonly handed?: ChildUse['handed'];
   /** Of a failure: what was lost by it. */
   readonly lostMs?: number;
 }
@@ -47,13 +50,20 @@ export interface Rung {
 export function writeRecord({ type, content, failure, child, durationMs }: ToolEnd, resumes: number): string {
   const isBrokenOff = type === 'denied' && failure?.code === 'CANCELLED';
   const status = isBrokenOff ? 'interrupted' : type;
-  const childId = child?.runId;
+  const { runId: childId, effects, handed } = child ?? {};
   // What is undefined is left out of the text.
   const record: Unwritten<CallRecord> =
     failure === undefined
       ? // Only a hook gives it in parts.
-        { status, content: typeof content === 'string' ? content : textOf(content), resumes, childId }
-      : { status, failure, resumes, childId, lostMs: durationMs };
+        {
+          status,
+          content: typeof content === 'string' ? content : textOf(content),
+          resumes,
+          childId,
+          effects,
+          handed,
+        }
+      : { status, failure, resumes, childId, lostMs: durationMs, effects, handed };
   const text = JSON.stringify(record);
   if (failure === undefined) written = { text, record: record as CallRecord }; // Read from the text it would be the same.
   return text;
@@ -128,6 +138,18 @@ function addRecord({ calls, places }: Reading, ended: string, record: CallRecord
   if (place === undefined || call === undefined) return;
   const { callId, name, input, round } = call;
   calls[place] = { callId, name, input, round, record };
+}
+
+/** The record in a result, if it is one: a conversation that was handed in may hold any. */
+export function recordIn(content: unknown): CallRecord | undefined {
+  try {
+    const read: unknown = typeof content === 'string' ? JSON.parse(content) : undefined;
+    return isRecord(read) && typeof read['resumes'] === 'number'
+      ? (read as unknown as CallRecord)
+      : undefined; // Written by `writeRecord`.
+  } catch {
+    return undefined; // The text of a tool.
+  }
 }
 
 function recordOf(content: unknown): CallRecord {

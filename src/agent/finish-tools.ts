@@ -13,6 +13,7 @@ import type { Moved } from './moved.ts';
 import { noteMessage } from './notes.ts';
 import { maxPending } from './overcome.ts';
 import { own } from './report-words.ts';
+import { didBeforeFailing } from './run-effects.ts';
 import type { RunEvent } from './run-event.ts';
 import type { RunRecovery } from './run-outcome.ts';
 import type { CallState, RunningTools, RunState, Tallies, Withdrawal } from './state.ts';
@@ -24,11 +25,13 @@ type Done = Extract<CallState, { type: 'done' }>;
 /** Every call of the turn is settled: the model is told, in the order in which it called, and what it shows is judged. */
 export function finishTools(given: RunState, tools: RunningTools, tellings: readonly RunEvent[]): Moved {
   const done = tools.calls.filter((call): call is Done => call.type === 'done');
+  const isConducted = given.config.isConducted === true;
+  const did = isConducted ? [] : didBeforeFailing(done.map(({ end }) => end));
   const answered = changeState(given, {
-    history: addMessages(given.history, tools.answer, resultsOf(given, done)),
+    history: addMessages(given.history, tools.answer, resultsOf(given, done), ...did),
   });
   // What a flow or a plan does about failures is its own affair.
-  if (given.config.isConducted === true) {
+  if (isConducted) {
     return endedBy(answered, done, tellings) ?? beginTurn(answered, tellings);
   }
   const { state, events, notes } = judgeTools(tally(answered, done), done);

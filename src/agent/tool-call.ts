@@ -69,6 +69,10 @@ export interface ToolEnd {
 export interface ChildUse {
   readonly runId: string;
   readonly ledger: Ledger;
+  /** What it did, as a list; absent where that was nothing, and while it goes on. */
+  readonly effects?: string;
+  /** A conversation that it was handed, whose effects are in the list too: what the run above was asked, or that and all since. */
+  readonly handed?: 'task' | 'all';
 }
 
 /** A call that has not ended: it is a run of its own, and somebody or something outside must come first. */

@@ -1,8 +1,13 @@
 import type { RunOutcome, RunUsage } from '../agent/run-outcome.ts';
+import { effectsOfRun } from '../agent/run-effects.ts';
+import type { ChildUse } from '../agent/tool-call.ts';
+import { defined } from '../base/defined.ts';
+import { writeEffects } from '../model/effects.ts';
 import { subtractLedgers } from '../resilience/ledger.ts';
 import type { Ledger } from '../resilience/ledger.ts';
 import type { RunBounds } from '../runtime/live-run.ts';
 import type { NodeCall } from '../runtime/node.ts';
+import type { Child } from './perform-child.ts';
 
 /** What the run above has left, counted on from what this one has used up. */
 export function boundsOf(
@@ -26,8 +31,19 @@ function left(limit: number, used: number, least: number): number {
   return limit === Number.MAX_SAFE_INTEGER ? limit : Math.max(least, limit - used);
 }
 
+/** What a run has used up and, where it has ended, what it did. */
+export function childUse(
+  { runs, runId, handed }: Pick<Child, 'runs' | 'runId' | 'handed'>,
+  outcome: RunOutcome,
+): ChildUse {
+  const use = { runId, ledger: ledgerOf(outcome.usage) };
+  if (outcome.type === 'suspended') return use;
+  const effects = writeEffects(effectsOfRun(runs.parts, outcome.messages));
+  return effects === '' ? use : { ...use, effects, ...defined({ handed }) };
+}
+
 /** What a run has used up, without what is not added up over runs. */
-export function ledgerOf(usage: RunUsage): Ledger {
+function ledgerOf(usage: RunUsage): Ledger {
   const { requests, inputTokens, outputTokens, unknownUsage, costUsd, unknownCost, waitedMs, lostTokens } =
     usage;
   return { requests, inputTokens, outputTokens, unknownUsage, costUsd, unknownCost, waitedMs, lostTokens };

@@ -35,6 +35,12 @@ export function inputOfNode(
   return media.length === 0 ? text : [{ role: 'user', content: [{ type: 'text', text }, ...media] }];
 }
 
+/** Whether the node is handed the conversation as the flow was: there is nothing before it, and it says nothing else. */
+export function isAskedTheTask(parts: FlowParts, name: string): boolean {
+  const isFirst = (nodeNamed(parts, name)?.before ?? []).length === 0;
+  return isFirst && inputFunctionOf(parts, name) === undefined;
+}
+
 /** Its own, or that of whose place it takes. Ends: fallbacks do not go in a circle. */
 function inputFunctionOf({ graph, options }: FlowParts, name: string): NonNullable<FlowInput> | undefined {
   const own = optionsOf(options, name)?.input;

@@ -23,7 +23,7 @@ import type { ConductedOptions } from './conducted-agent.ts';
 import { createFlowConductor } from './conduct-flow.ts';
 import { describeGraph } from './describe-graph.ts';
 import { createGraph } from './flow-graph.ts';
-import { inputOfNode } from './flow-input.ts';
+import { inputOfNode, isAskedTheTask } from './flow-input.ts';
 import type { FlowParts } from './flow-results.ts';
 import type { FlowGraph, FlowNodeInput, NodeOptions } from './flow-types.ts';
 import { nodeFacts, nodeTool } from './node-tool.ts';
@@ -148,6 +148,7 @@ function flowNode(parts: FlowParts, children: Children, name: string): Node {
         isAgain: call.attempt > 1 || before.length > 0,
         mayBeginAfresh: before.length > 0,
         isReadNoMore: true,
+        ...(isAskedTheTask(parts, name) ? { handed: 'task' } : {}),
         contentOf: keepOutcome,
       });
     },

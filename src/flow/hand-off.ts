@@ -7,6 +7,7 @@ import { configError } from '../errors/config-error.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
+import { isNote } from '../model/compaction-notes.ts';
 import { defineTool } from '../model/define-tool.ts';
 import type { Tool } from '../model/tool.ts';
 import { internalsOf } from '../runtime/agent-internals.ts';
@@ -134,6 +135,7 @@ function hopNode(children: Children, name: string): Node {
         input: () => inputOf(children, call, hop),
         isAgain: call.attempt > 1 || isAgain,
         mayBeginAfresh: isAgain,
+        handed: 'all',
         contentOf: keepHop,
       });
     },
@@ -192,7 +194,7 @@ function conversationGone(runId: string, from: string): RerailError {
 
 /** A run that ends with a result of a tool was ended by it. */
 function keepHop(outcome: Extract<RunOutcome, { type: 'completed' }>): string {
-  if (outcome.messages.at(-1)?.role !== 'tool') return keepOutcome(outcome);
+  if (outcome.messages.findLast((message) => !isNote(message))?.role !== 'tool') return keepOutcome(outcome);
   const handed = JSON.parse(outcome.text) as NonNullable<ChildRecord['handOff']>; // Written by the tool above.
   return JSON.stringify({ text: '', handOff: handed } satisfies ChildRecord);
 }

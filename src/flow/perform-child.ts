@@ -1,6 +1,8 @@
 import type { RunEvent } from '../agent/run-event.ts';
 import type { RunOutcome } from '../agent/run-outcome.ts';
+import type { ChildUse } from '../agent/tool-call.ts';
 import { createAborter, onAbort, wait } from '../base/abort.ts';
+import { defined } from '../base/defined.ts';
 import { duration } from '../base/duration.ts';
 import { hashText } from '../base/hash.ts';
 import { createFailure, severityOf } from '../errors/failure.ts';
@@ -14,7 +16,7 @@ import type { ChildPlace } from '../runtime/child-place.ts';
 import { isCancelled } from '../runtime/durable-errors.ts';
 import type { NodeCall, NodeEnd } from '../runtime/node.ts';
 import type { ResumeOptions, RunInput } from '../runtime/run-input.ts';
-import { boundsOf, ledgerOf } from './child-bounds.ts';
+import { boundsOf, childUse } from './child-bounds.ts';
 import { failureOf } from './child-failure.ts';
 import { nextLifeOf, whyNotAfresh } from './fresh-child.ts';
 
@@ -29,6 +31,8 @@ export interface Child {
   readonly isAgain: boolean;
   /** It was stopped in an earlier life of the run above: that is final, but it may be begun afresh. */
   readonly mayBeginAfresh: boolean;
+  /** See `ChildUse`. */
+  readonly handed?: ChildUse['handed'];
   /** Where it went well, what is kept of it is all that anybody wants of it. */
   readonly isReadNoMore?: true;
   /** What is kept of it where it went well. */
@@ -271,8 +275,7 @@ const maxAnswers = 2;
 
 /** What the run above is told; `reason` says why it was not begun afresh. */
 function endOf(child: Child, outcome: RunOutcome, reason?: string): NodeEnd {
-  const { runId } = child;
-  const used = { child: { runId, ledger: ledgerOf(outcome.usage) } };
+  const used = { child: childUse(child, outcome) };
   const { unsaved } = outcome;
   // What is not written down has not happened: the run above would end, and leave this one open for ever.
   if (unsaved !== undefined && child.runs.parts.store?.durability === 'required')
@@ -284,15 +287,10 @@ function endOf(child: Child, outcome: RunOutcome, reason?: string): NodeEnd {
       const { request, failure } = outcome;
       // Nobody need look before the other process can have lost it.
       const resumeAt = outcome.resumeAt ?? heldUntilMs(outcome);
-      const awaited = {
-        reason: outcome.reason,
-        ...(resumeAt === undefined ? {} : { resumeAt }),
-        ...(request === undefined ? {} : { request }),
-        ...(failure === undefined ? {} : { failure }),
-      };
+      const awaited = { reason: outcome.reason, ...defined({ resumeAt, request, failure }) };
       return { type: 'waiting', wait: awaited, ...used };
     }
     default:
-      return { type: 'failed', failure: failureOf(outcome, runId, reason), ...used };
+      return { type: 'failed', failure: failureOf(outcome, child.runId, reason), ...used };
   }
 }

@@ -17,6 +17,7 @@ import { decideNext } from '../resilience/decide.ts';
 import type { Decision } from '../resilience/decide.ts';
 import { countPace, kindOf } from '../resilience/failure-kind.ts';
 import { spentLimit } from '../resilience/ledger.ts';
+import { addCallIds } from '../runtime/distinct-call-ids.ts';
 import { systemOf } from '../runtime/lent-messages.ts';
 import { withdrawnNames } from '../runtime/model-turn.ts';
 import { prepareCalls } from '../runtime/prepare-calls.ts';
@@ -134,16 +135,15 @@ function chargeOf({ usage, costUsd }: PartialResult): Charge {
 async function prepare(state: RunState, result: PartialResult, tools: readonly Tool[]): Promise<Answer> {
   if (result.toolCalls.length === 0) return result;
   const { limits } = state.config;
-  const taken = messagesOf(state.history).flatMap(({ role, content }) =>
-    role === 'assistant' && typeof content !== 'string' ? content : [],
-  );
+  const takenIds = new Set<string>();
+  addCallIds(takenIds, messagesOf(state.history));
   const prepared = await prepareCalls(result.toolCalls, {
     registry: createToolRegistry(tools),
     decidePermission: ({ permission }) => ({ permission }),
     withdrawn: new Map(Object.entries(state.withdrawn).map(([name, { reason }]) => [name, reason])),
     maxCallsPerTurn: limits.maxCallsPerTurn,
     callsLeft: Math.max(0, limits.maxToolCalls - state.toolCalls),
-    takenIds: new Set(taken.flatMap((part) => (part.type === 'tool-call' ? [part.callId] : []))),
+    takenIds,
   });
   return { ...writeAsRead(result, prepared), prepared };
 }

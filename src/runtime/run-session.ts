@@ -1,3 +1,4 @@
+import { effectsOfRun } from '../agent/run-effects.ts';
 import { isReadTool } from '../agent/read-tools.ts';
 import type { RunOutcome } from '../agent/run-outcome.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
@@ -97,11 +98,11 @@ export async function addToSession(
   const { session, runId } = live;
   if (session === undefined || keeper === undefined) return;
   const isRead = isReadIn(parts);
-  const effects = withoutOldest(effectsIn(outcome.messages, isRead), session.effects ?? 0);
+  const effects = withoutOldest(effectsOfRun(parts, outcome.messages), session.effects ?? 0);
   const isAnswered = outcome.type === 'completed';
   if (!isAnswered && effects.length === 0) return;
   const messages = isAnswered
-    ? ownMessages(session, outcome, { effects, isRead })
+    ? ownMessages(session, outcome, { effects, isRead, isConducted: parts.conductor !== undefined })
     : unanswered(session, outcome, writeEffects(effects));
   // A run that is resumed may be answered later, and adds its answer then.
   const key = isAnswered ? runId : `${runId} without an answer, ${countEffects(effects)} effects`;
@@ -118,17 +119,21 @@ interface Did {
   /** What this run did. */
   readonly effects: readonly Effect[];
   readonly isRead: IsRead;
+  readonly isConducted: boolean;
 }
 
-/** What was asked and all that followed; after a compaction only what was asked, what was done and the answer. */
+/**
+ * What was asked and all that followed; after a compaction only what was asked, what was done and the answer. So of a flow, a hand-off
+ * and a plan, whose records say nothing to a model.
+ */
 function ownMessages(
   { known, asked }: SessionPart,
   { messages, text }: Extract<RunOutcome, { type: 'completed' }>,
-  { effects, isRead }: Did,
+  { effects, isRead, isConducted }: Did,
 ): readonly Message[] {
   const first = asked[0];
   const own = messages.slice(known);
-  const isWhole = first !== undefined && own[0] !== undefined && isSame(own[0], first);
+  const isWhole = !isConducted && first !== undefined && own[0] !== undefined && isSame(own[0], first);
   // A compaction lists what it dropped where the first of it stood, which may be before the question.
   const hasEffects = countEffects(effectsIn(own, isRead)) === countEffects(effects);
   if (isWhole && hasEffects) return own;

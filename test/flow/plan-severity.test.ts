@@ -166,6 +166,7 @@ describe('a step whose failure asks for another plan', () => {
     const asked = askedIn({ model }, 2);
     expect(asked).toContain('Step "b" (tell): nobody is there');
     expect(asked).toContain('Finished steps: a.');
+    expect(asked).toMatch(/<finished>\na \(read\): .+\n<\/finished>/u);
     expect(asked).toContain('<value step="a" name="degrees">\n21\n</value>');
     const [, again] = eventsOf(stage.events, 'tool-started').filter(({ name }) => name === 'tell');
     expect(again?.input).toMatchObject({

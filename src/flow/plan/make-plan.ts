@@ -7,6 +7,7 @@ import {
   showCapabilities,
   showFailures,
   showReasons,
+  showSteps,
   showTask,
   showValues,
 } from './show-about.ts';
@@ -90,7 +91,8 @@ function promptOf(about: PlanAbout, bound: string): string {
 }
 
 function showFinished({ progress }: PlanAbout): string {
-  return progress.done.length === 0 ? '' : `Finished steps: ${progress.done.join(', ')}.`;
+  const { done, finished = [] } = progress;
+  return done.length === 0 ? '' : joinParts(`Finished steps: ${done.join(', ')}.`, showSteps(finished));
 }
 
 /** Every member is required and none is open, as the strict modes of providers want it. */

@@ -125,6 +125,8 @@ export interface PlanProgress {
   readonly values: Readonly<Record<string, Readonly<Record<string, Json>>>>;
   /** Keys of steps that are done, in order. */
   readonly done: readonly string[];
+  /** The steps themselves. */
+  readonly finished?: readonly PlanStep[];
   readonly failed: readonly FailedStep[];
   readonly replans: number;
   readonly reclassifications: number;

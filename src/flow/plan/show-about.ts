@@ -1,6 +1,6 @@
 import type { Json } from '../../base/json.ts';
 import { boundText } from '../../base/text.ts';
-import type { Capability, PlanAbout, PlanProgress } from './plan-types.ts';
+import type { Capability, PlanAbout, PlanProgress, PlanStep } from './plan-types.ts';
 
 // What models are shown of a plan. Whatever came from a step, a person or a provider is data: bounded, between marks of its own
 // that it cannot close.
@@ -81,6 +81,15 @@ function latest(texts: readonly string[]): readonly string[] {
     return leftCharacters < 0;
   });
   return texts.slice(first + 1);
+}
+
+/** What was done in finished steps: of one that provides no value the planner would know nothing else. */
+export function showSteps(steps: readonly PlanStep[]): string {
+  const lines = steps.map(
+    ({ key, capability, objective }) =>
+      `${key} (${capability}): ${boundText(objective, maxMessageCharacters)}`,
+  );
+  return lines.length === 0 ? '' : showData('finished', lines.join('\n'), maxValuesCharacters);
 }
 
 function showJson(value: Json): string {

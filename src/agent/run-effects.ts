@@ -1,0 +1,74 @@
+/** What a run did, with what the runs below it did: for whoever goes on where its conversation is not shown. */
+import { renderFailure } from '../errors/render-failure.ts';
+import { countEffects, effectsIn, notePrefix, withoutOldest } from '../model/effects.ts';
+import type { Effect } from '../model/effects.ts';
+import type { Message, ToolResultPart } from '../model/message.ts';
+import { recordIn } from './conducted.ts';
+import type { CallRecord } from './conducted.ts';
+import { isReadTool } from './read-tools.ts';
+import { unknownOutcome } from './repair-texts.ts';
+import { own } from './report-words.ts';
+import type { RunState } from './state.ts';
+import type { ToolEnd } from './tool-call.ts';
+
+type Configured = Pick<RunState, 'config'>;
+
+/** The effects of a run's conversation. Of a flow, a hand-off or a plan those of its nodes, in the place of its own records. */
+export function effectsOfRun(run: Configured, messages: readonly Message[]): readonly Effect[] {
+  const isRead = (name: string): boolean => isReadTool(run, name);
+  if (run.config.isConducted !== true) return effectsIn(messages, isRead);
+  const below: Below = new Map();
+  const others = messages.map((message) => withoutNodes(run, message, below));
+  // What was handed on was noted there as well.
+  const noted = countEffects(effectsIn(others, () => true));
+  const lists = [...below.values()].flatMap(({ note, handed }) =>
+    withoutOldest(effectsIn([note], isRead), handed === undefined ? 0 : noted),
+  );
+  return [...effectsIn(others, isRead), ...lists];
+}
+
+/** By run, what it did. */
+type Below = Map<string, Pick<CallRecord, 'handed'> & { readonly note: Message }>;
+
+/** What an agent below did before it failed. Its answer would have said so. */
+export function didBeforeFailing(ends: readonly ToolEnd[]): readonly Message[] {
+  return ends.flatMap(({ type, name, child }) =>
+    type === 'ok' || child?.effects === undefined
+      ? []
+      : [
+          didNote(
+            `The agent "${name}" ended without an answer. What it did before stays done.`,
+            child.effects,
+          ),
+        ],
+  );
+}
+
+function didNote(text: string, effects: string): Message {
+  return { role: 'user', content: `${notePrefix}${text}\n${effects}` };
+}
+
+/** Of calls of nodes nothing is left but what the runs did that they were; of other records what they say. */
+function withoutNodes({ config }: Configured, message: Message, below: Below): Message {
+  const isNode = (name: string): boolean => own(config.tools, name)?.isNode === true;
+  if (message.role === 'assistant' && typeof message.content !== 'string') {
+    const content = message.content.filter((part) => part.type !== 'tool-call' || !isNode(part.name));
+    return { ...message, content };
+  }
+  if (message.role !== 'tool') return message;
+  for (const { name, content } of message.content) {
+    const { childId, effects, handed } = (isNode(name) ? recordIn(content) : undefined) ?? {};
+    if (childId === undefined || effects === undefined) continue;
+    if (handed === 'all') below.clear();
+    below.set(childId, { note: didNote('', effects), handed });
+  }
+  return { ...message, content: message.content.filter(({ name }) => !isNode(name)).map(asTold) };
+}
+
+function asTold(result: ToolResultPart): ToolResultPart {
+  const record = recordIn(result.content);
+  if (record === undefined) return result;
+  const { content, failure } = record;
+  if (content !== undefined) return { ...result, content };
+  return { ...result, content: failure === undefined ? unknownOutcome : renderFailure(failure, 'model') };
+}
