@@ -61,7 +61,9 @@ export function startBlock(blocks: Blocks, event: Fields, output: Output): strin
   const content = event['content_block'];
   if (!Number.isSafeInteger(index)) return 'A content block starts without an index';
   if (!isRecord(content)) return 'A content block starts without its content';
-  if (blocks.byIndex.has(Number(index))) return `Content block ${Number(index)} starts twice`;
+  // Some servers give every block the same index: one that is closed is over.
+  if (blocks.byIndex.get(Number(index))?.isStopped === false)
+    return `Content block ${Number(index)} starts twice`;
   releaseCalls(blocks, output);
   const block = openBlock(content, blocks);
   blocks.byIndex.set(Number(index), block);
@@ -94,8 +96,9 @@ export function continueBlock(blocks: Blocks, event: Fields, output: Output): st
 export function stopBlock(blocks: Blocks, event: Fields, output: Output): string | undefined {
   const block = blocks.byIndex.get(event['index'] as number); // As above.
   if (block === undefined || block.isStopped) return 'A content block stops that is not open';
-  if (block.type === 'call' && !block.hasDeltas && hasFields(block.input)) {
-    const text = jsonText(block.input);
+  if (block.type === 'call' && !block.hasDeltas && !isNothing(block.input)) {
+    // By the protocol an object; some servers send the text of one.
+    const text = typeof block.input === 'string' ? block.input : jsonText(block.input);
     if (text === undefined) return 'The input of a tool call is nested too deeply';
     emit(blocks, { block, output }, { type: 'tool-call-delta', callId: block.callId, text });
   }
@@ -236,6 +239,7 @@ function textOrNone(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-function hasFields(value: unknown): boolean {
-  return isRecord(value) && Object.keys(value).length > 0;
+function isNothing(value: unknown): boolean {
+  if (value === undefined || value === null || value === '') return true;
+  return isRecord(value) && Object.keys(value).length === 0;
 }

@@ -68,6 +68,12 @@ interface SignedCall {
   readonly signature: Signature | undefined;
 }
 
+/** By the protocol an object; some servers send the text of one. */
+function argumentsText(args: unknown): string | undefined {
+  if (args === undefined || args === null) return '';
+  return typeof args === 'string' ? args : jsonText(args);
+}
+
 /** Calls come whole. */
 function readCall(
   state: GeminiParts,
@@ -79,7 +85,7 @@ function readCall(
   if (partialArgs !== undefined || willContinue === true) {
     return 'The arguments of a function call come in pieces, which was not asked for';
   }
-  const text = args === undefined ? '' : jsonText(args);
+  const text = argumentsText(args);
   if (text === undefined) return 'The arguments of a function call are nested too deeply';
   const callId = state.callIds(id, state.responseId);
   state.hasCalls = true;

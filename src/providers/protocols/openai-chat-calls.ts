@@ -1,5 +1,6 @@
 import { isRecord } from '../../base/json.ts';
 import type { StreamPart } from '../../model/stream-part.ts';
+import { parseToolArguments } from '../../model/tool-arguments.ts';
 import { wireText } from './decode-json.ts';
 import { createCallIds } from './made-call-ids.ts';
 import type { CallIds } from './made-call-ids.ts';
@@ -23,6 +24,8 @@ interface Call {
   name: string;
   /** Arguments that came before the name. */
   heldText: string;
+  /** All arguments so far. */
+  text: string;
 }
 
 interface CallDelta {
@@ -50,11 +53,14 @@ export function readCallDelta(calls: ChatCalls, delta: Fields, position: number)
   const key = typeof index === 'number' ? index : undefined;
 
   const open = calls.byIndex.get(key ?? position);
-  const isSame = open !== undefined && !startsAnother(open, { wireId, name, hasIndex: key !== undefined });
+  const text = argumentsTextOf(fields.arguments);
+  const isSame =
+    open !== undefined && !startsAnother(open, { wireId, name, text, hasIndex: key !== undefined });
   const call = isSame ? open : addCall(calls, key ?? position, wireId);
   call.wireId ??= wireId;
   calls.lastWritten = call;
-  return write(call, { name, text: argumentsTextOf(fields.arguments) });
+  call.text += text;
+  return write(call, { name, text });
 }
 
 /** Ends the calls. Where the answer was cut, the one that was being written and the last one may be incomplete. */
@@ -77,20 +83,25 @@ export function finishCalls(calls: ChatCalls, { isCut }: { readonly isCut: boole
 interface Beginning {
   readonly wireId: string | undefined;
   readonly name: string;
+  readonly text: string;
   readonly hasIndex: boolean;
 }
 
 /**
  * Some servers give every call the index 0, or none, and only a new id or name tells them apart; others repeat both with
- * every delta, or make up a new id for each. So a call begins with a name, and with an id that is not the one we know.
+ * every delta, or make up a new id for each. So a call begins with a name, and with an id that is not the one we know, or with an
+ * object of arguments behind a whole one.
  */
-function startsAnother(open: Call, { wireId, name, hasIndex }: Beginning): boolean {
+function startsAnother(open: Call, { wireId, name, text, hasIndex }: Beginning): boolean {
   if (name === '' || open.name === '') return false;
+  // Most pieces do not look so, and need not be parsed. The very same object may have been sent once more.
+  const looksWhole = text.trimStart().startsWith('{') && open.text.trimEnd().endsWith('}');
+  if (looksWhole && text !== open.text && parseToolArguments(open.text).type === 'parsed') return true;
   return wireId === undefined ? !hasIndex : open.wireId !== undefined && wireId !== open.wireId;
 }
 
 function addCall(calls: ChatCalls, index: number, wireId: string | undefined): Call {
-  const call: Call = { callId: calls.makeId(wireId), wireId, name: '', heldText: '' };
+  const call: Call = { callId: calls.makeId(wireId), wireId, name: '', heldText: '', text: '' };
   calls.byIndex.set(index, call);
   calls.all.push(call);
   return call;

@@ -71,7 +71,7 @@ interface ItemReference {
 export function itemOf(state: ResponsesState, event: Fields): Item {
   const { output_index: index, item_id: itemId, item }: ItemReference = event;
   const byIndex = index === undefined ? undefined : state.itemByKey.get(index);
-  if (byIndex !== undefined) return byIndex;
+  if (byIndex !== undefined && !isAnotherCall(byIndex, item)) return byIndex;
   const id = itemId ?? (isRecord(item) ? item['id'] : undefined);
   const byId = state.itemByKey.get(id);
   // An item that is known by another index only has the same id.
@@ -83,6 +83,12 @@ export function itemOf(state: ResponsesState, event: Fields): Item {
     state.itemByKey.set(index, found);
   }
   return found;
+}
+
+/** Some servers give every call the same index: what comes after the end of one, with an id of its own, is another. */
+function isAnotherCall({ isDone, call }: Item, item: unknown): boolean {
+  const wireId = isRecord(item) ? item['call_id'] : undefined;
+  return isDone && call !== undefined && typeof wireId === 'string' && wireId !== call.wireId;
 }
 
 function addItem(state: ResponsesState): Item {
