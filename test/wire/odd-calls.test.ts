@@ -24,7 +24,7 @@ function twoCalls(
   return change(content) + finish + close;
 }
 
-function oneCall(wire: WireName, change: (content: string) => string, args = first): string {
+function oneCall(wire: WireName, change: (content: string) => string, args: string = first): string {
   const { content, finish, close } = framesOf(wire, { calls: [{ id: 'a', name: 'pay', args }] });
   return change(content) + finish + close;
 }
@@ -71,7 +71,8 @@ const cases: readonly (readonly [string, WireName, string, readonly unknown[]])[
 ];
 
 describe('calls of servers that are not exact', () => {
-  it.each(cases)('%s on %s', async (_what, wire, stream, runs) => {
+  it.each(cases)('%s on %s', async (...given) => {
+    const [, wire, stream, runs] = given;
     const ran: unknown[] = [];
     const { model, requests } = await startWire(wire, [
       (_request, response) => {
