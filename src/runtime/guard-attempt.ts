@@ -40,6 +40,7 @@ export function guardAttempt(
     let stopListening: Cancel = () => undefined;
     // Its own, so that a model without a sense of time is told to stop as well.
     const controller = createAborter();
+    const owner = warningOwner(`The model "${model.provider}/${model.name}"`);
     const end = (response: ModelResponse): void => {
       isOver = true;
       cancelTimer();
@@ -48,14 +49,14 @@ export function guardAttempt(
     };
     const fail = (failure: Failure): void => {
       end({ type: 'failure', failure, partial: emptyPartial });
-      controller.abort();
+      runOwned(owner, () => controller.abort());
     };
     cancelTimer = clock.after(timeouts.totalMs + graceMs, () => fail(deafFailure(model, timeouts.totalMs)));
     stopListening = onAbort(signal, () => {
       cancelTimer();
       // The model says what had arrived; only if it does not, we end without it.
       cancelTimer = clock.after(graceMs, () => fail(cancelledFailure(model)));
-      controller.abort(signal?.reason);
+      runOwned(owner, () => controller.abort(signal?.reason));
     });
     const guarded: AttemptOptions = {
       ...options,
@@ -63,7 +64,6 @@ export function guardAttempt(
       onPart: onPart && ((part: StreamPart) => (isOver ? undefined : onPart(part))),
     };
     try {
-      const owner = warningOwner(`The model "${model.provider}/${model.name}"`);
       runOwned(owner, () => model.call(request, guarded)).then(
         (response: unknown) => (isResponse(response) ? end(response) : fail(oddFailure(model))),
         (error: unknown) => fail(classifyFailure(error, 'model')),

@@ -30,7 +30,7 @@ export function callHook(
   handle: (context: HookContext) => unknown,
   options: HookCallOptions,
 ): HookCallEnd | Promise<HookCallEnd> {
-  const waiting = createWaiting();
+  const waiting = createWaiting(options.owner);
   try {
     const answer = runOwned(options.owner, () => handle(waiting.context));
     return isPromiseLike(answer) ? waitFor(answer, waiting, options) : { type: 'answered', answer };
@@ -45,7 +45,7 @@ interface Waiting {
 }
 
 /** Few hooks look at their signal, so it is made for those that do. */
-function createWaiting(): Waiting {
+function createWaiting(owner: CodeOwner): Waiting {
   let controller: AbortController | undefined;
   let over: { readonly reason: unknown } | undefined;
   return {
@@ -60,7 +60,8 @@ function createWaiting(): Waiting {
     },
     giveUp: (reason) => {
       over = { reason };
-      controller?.abort(reason);
+      // Who listens is called here and now, and is the hook's code.
+      if (controller !== undefined) runOwned(owner, () => controller?.abort(reason));
     },
   };
 }

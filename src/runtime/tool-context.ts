@@ -3,6 +3,7 @@ import { createAborter, onAbort } from '../base/abort.ts';
 import type { Aborter } from '../base/abort.ts';
 import { describeThrown, readProperty } from '../errors/classify/safe-read.ts';
 import { clean } from '../errors/failure.ts';
+import { runOwned } from '../model/stray-errors.ts';
 import type { Schema, ToolContext } from '../model/tool.ts';
 import { addLedgers } from '../resilience/ledger.ts';
 import type { Ledger } from '../resilience/ledger.ts';
@@ -52,7 +53,8 @@ export function beginCall(run: ToolRun, options: ToolRunOptions): ToolCall {
 /** Ends the call for the tool: its signal aborts, and what it still tells is not heard. */
 export function interruptCall(call: ToolCall, reason: unknown): void {
   call.interruption = { reason };
-  call.controller?.abort(reason);
+  // Who listens is called here and now, and is the tool's code.
+  if (call.controller !== undefined) runOwned(call.options.owner, () => call.controller?.abort(reason));
 }
 
 /** What the tool is given besides its input. */

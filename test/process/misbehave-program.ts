@@ -71,7 +71,13 @@ const refresh = tool({
   permission: place === 'onApproval' ? 'ask' : 'allow',
   ...(place === 'resource' ? { resource: way as () => string } : {}),
   ...(place === 'classifyError' ? { classifyError: way as () => undefined } : {}),
-  execute: () => {
+  ...(place === 'on-abort' ? { timeoutMs: 20 } : {}),
+  execute: (_input, { signal }) => {
+    if (place === 'on-abort')
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+        signal.addEventListener('abort', way, { once: true });
+      });
     if (place === 'classifyError') throw new Error('for the classifier');
     if (place === 'toJSON') return { toJSON: way };
     return place === 'execute' || place === 'worker' ? (way() ?? 'ok') : 'ok';

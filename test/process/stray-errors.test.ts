@@ -31,6 +31,7 @@ const furtherPlaces = [
   'input-schema',
   'output-schema',
   'toJSON',
+  'on-abort',
   'model',
   'fetch',
   'callModel',
