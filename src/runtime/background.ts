@@ -2,7 +2,11 @@ import { noteMessage } from '../agent/notes.ts';
 import type { Json } from '../base/json.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
 import { renderFailure } from '../errors/render-failure.ts';
+import { withList } from '../model/compaction-notes.ts';
+import { effectsIn, withoutTags, writeEffects } from '../model/effects.ts';
 import { textOf } from '../model/message.ts';
+import type { Message } from '../model/message.ts';
+import type { ToolEffect } from '../model/tool.ts';
 import type { Engine } from './durable.ts';
 import { encodeResult } from './encode-result.ts';
 import { publish } from './live-run.ts';
@@ -19,6 +23,8 @@ interface Work {
   readonly id: string;
   readonly name: string;
   readonly label: string;
+  /** Of the tool: what it did may be no more than looking. */
+  readonly effect: ToolEffect;
 }
 
 const maxCharacters = 8000;
@@ -26,16 +32,38 @@ const maxCharacters = 8000;
 /** Tells once how the work ended; never rejects. */
 export function watchBackground(
   work: Promise<unknown>,
-  { id, name, label }: Work,
+  of: Work,
   report: (end: BackgroundReport) => void,
 ): void {
+  const { id, name, label } = of;
   const whose = `Work in the background of "${name}" (${label})`;
+  const tell = (how: string, end: Ending): void =>
+    report({ id, text: `${withoutTags(`${whose} ${how}: ${end.content}`)}${effectOf(of, end)}` });
   void work.then(
-    (value) => report({ id, text: `${whose} is done: ${show(value)}` }),
+    (value) => tell('is done', { content: show(value) }),
     (error: unknown) => {
-      report({ id, text: `${whose} failed: ${renderFailure(classifyFailure(error, 'tool'), 'model')}` });
+      const content = renderFailure(classifyFailure(error, 'tool'), 'model');
+      tell('failed', { content, isError: true });
     },
   );
+}
+
+interface Ending {
+  readonly content: string;
+  readonly isError?: true;
+}
+
+/** The note is cut with all others, so what was done stands in it as a list, which is handed on. */
+function effectOf({ name, label, effect }: Work, end: Ending): string {
+  const call = { callId: '', name };
+  const messages: readonly Message[] = [
+    {
+      role: 'assistant',
+      content: [{ type: 'tool-call', ...call, argumentsText: JSON.stringify({ background: label }) }],
+    },
+    { role: 'tool', content: [{ type: 'tool-result', ...call, ...end }] },
+  ];
+  return withList('', writeEffects(effectsIn(messages, () => effect === 'read')));
 }
 
 /** Tells the model at its next turn. Where more waits than a run can hold, whoever watches is told instead. */

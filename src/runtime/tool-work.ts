@@ -113,7 +113,7 @@ const noReplies: readonly Reply[] = [];
 /** What the run gives a tool besides. */
 export function optionsOf(parts: AgentParts, live: LiveRun, working: Working): ToolRunOptions {
   const { call, input, context, onBackground } = working;
-  const { callId, name } = call;
+  const { callId, name, effect } = call;
   const { turn } = input;
   return {
     // Without a store there is nothing to spill into.
@@ -133,7 +133,7 @@ export function optionsOf(parts: AgentParts, live: LiveRun, working: Working): T
     onBackground: (label, work) => {
       working.works += 1;
       const id = `${live.runId}:${turn}:${callId}:${input.attempt}:${working.works}`;
-      watchBackground(work, { id, name, label }, (report) => onBackground(live, report));
+      watchBackground(work, { id, name, label, effect }, (report) => onBackground(live, report));
     },
   };
 }

@@ -216,6 +216,36 @@ describe('what was done stays visible to the model', () => {
   });
 });
 
+describe('what work in the background did stays visible', () => {
+  it.each(['done', 'failed'] as const)('where it is %s and the note of it has gone', async (end) => {
+    const send = plainTool({
+      name: 'send',
+      effect: 'once',
+      execute: (_input, { background }) => {
+        const work = end === 'done' ? Promise.resolve('receipt-77') : Promise.reject(new Error('receipt-77'));
+        background('the bank', work);
+        return 'Started.';
+      },
+    });
+    const steps = Array.from({ length: 8 }, (_, index) =>
+      callOf({ tool: 'look', characters: 6000 }, `id-${index}-x`),
+    );
+    const scene = setScene({
+      script: [{ toolCalls: [{ name: 'send', arguments: {} }] }, ...steps, 'Done.'],
+      tools: [...tools, send],
+      context: { maxTokens: 5000, reserveTokens: 200, strategy: 'window', keepLastTurns: 1 },
+      policy: patient,
+    });
+    await scene.run('Send it.');
+    const last = JSON.stringify(scene.model.calls.at(-1)?.request.messages);
+    expect(eventsOf(scene.events, 'history-compacted').length).toBeGreaterThan(0);
+    const outcome = end === 'done' ? 'ok' : 'failed';
+    expect(last).toMatch(
+      new RegExp(`- send\\(\\{.{2}background.{5}the bank.{3}\\) → ${outcome}: [^<]*receipt-77`, 'u'),
+    );
+  });
+});
+
 interface End {
   readonly content: string;
   readonly isError?: true;
