@@ -23,8 +23,8 @@ export interface StreamWatch {
   readonly event: () => void;
   /** An event came that carries something of the answer; counts as an event too. */
   readonly progress: () => void;
-  /** The answer has said why it ends. Waits a short time for what may follow; another call begins that time again. */
-  readonly closing: () => void;
+  /** The answer has said why it ends, or is likely to have. Waits a short time for what may follow; another call begins that time again. */
+  readonly closing: (ending: keyof typeof quietMs) => void;
   /** The answer goes on all the same: waits for events as before. */
   readonly reading: () => void;
   /** Whoever listens takes their time: until `resume`, only the whole attempt is bounded. */
@@ -43,7 +43,7 @@ interface WatchOptions {
 type Stage = 'connecting' | 'waiting' | 'reading' | 'closing' | 'paused' | 'stopped';
 
 /** Counts come within milliseconds of the reason; a server that says nothing for so long will say nothing more. */
-const closingMs = 2000;
+const quietMs = { said: 2000, likely: 5000 } as const;
 
 interface Deadline {
   readonly kind: TimeoutKind;
@@ -84,8 +84,10 @@ export function createStreamWatch(timeouts: Timeouts, { clock, onExpired }: Watc
       state.eventMs = state.progressMs;
       state.hasToken = true;
     },
-    closing: () => {
-      if (isReading(state)) timer.arm(enterClosing(state, clock.monotonicMs()));
+    closing: (ending) => {
+      if (!isReading(state)) return;
+      state.quietMs = quietMs[ending];
+      timer.arm(enterClosing(state, clock.monotonicMs()));
     },
     reading: () => {
       if (state.stage === 'closing') state.stage = 'reading';
@@ -111,6 +113,7 @@ export function createStreamWatch(timeouts: Timeouts, { clock, onExpired }: Watc
 interface WatchState {
   stage: Stage;
   pausedIn: 'reading' | 'closing';
+  quietMs: number;
   readonly startMs: number;
   stageMs: number;
   eventMs: number;
@@ -143,6 +146,7 @@ function startState(startMs: number): WatchState {
   return {
     stage: 'connecting',
     pausedIn: 'reading',
+    quietMs: quietMs.said,
     startMs,
     stageMs: startMs,
     eventMs: startMs,
@@ -177,7 +181,10 @@ function deadlineOf(state: WatchState, timeouts: Timeouts): Deadline {
       return earlier(idle, earlier(progress, bound));
     }
     case 'closing':
-      return earlier({ kind: 'idle', dueMs: state.stageMs + Math.min(closingMs, timeouts.idleMs) }, total);
+      return earlier(
+        { kind: 'idle', dueMs: state.stageMs + Math.min(state.quietMs, timeouts.idleMs) },
+        total,
+      );
     case 'paused':
     case 'stopped':
       return total;

@@ -37,16 +37,19 @@ export interface StreamDecoder {
   /** What the event means. After a problem nothing more is given to it. */
   readonly event: (event: { readonly name: string; readonly data: string }) => DecodeResult;
   /**
-   * The server closed the stream, or has been quiet since `isFinished`. Gives what is still to be said; the caller checks that
+   * The server closed the stream, or has been quiet since the reason to end. Gives what is still to be said; the caller checks that
    * `finished` was among it.
    */
   readonly end: (why?: 'quiet') => DecodeResult;
-  /**
-   * Whether the answer has said why it ends, so that only counts and the end of the stream are still to come. Absent where the
-   * reason is the last event. No longer so where the answer goes on all the same: some servers give a reason with every event.
-   */
-  readonly isFinished?: () => boolean;
+  /** Absent where the reason to end is the last event. */
+  readonly ending?: () => StreamEnding;
 }
+
+/**
+ * How far an answer is from its end. `said`: it has said why it ends, so that only counts and the end of the stream are still to come.
+ * `likely`: so it has, but with its first piece, and some servers give a reason with every piece. `open`: all else.
+ */
+export type StreamEnding = 'open' | 'likely' | 'said';
 
 export type DecodeResult =
   | { readonly type: 'parts'; readonly parts: readonly StreamPart[] }

@@ -91,6 +91,45 @@ describe('a server that never closes its stream', () => {
     });
   });
 
+  it.each([
+    [
+      'gemini',
+      (text: string) => ({ candidates: [{ content: { parts: [{ text }] }, finishReason: 'STOP' }] }),
+    ],
+    ['openai-chat', (text: string) => ({ choices: [{ delta: { content: text }, finish_reason: 'stop' }] })],
+  ] as const)('and gives a reason with its first piece is waited for longer: %s', async (wire, chunk) => {
+    const say = (text: string): string => `data: ${JSON.stringify(chunk(text))}\n\n`;
+    const early = await startWire(wire, [
+      (_request, response) => {
+        beginStream(response, say('One '));
+        setTimeout(() => response.end(say('two')), 2800);
+      },
+    ]);
+    const only = await startWire(wire, [(_request, response) => beginStream(response, say('Hello'))]);
+    const [whole, [outcome, tookMs]] = await Promise.all([
+      callModel(early.model, ask, once),
+      timed(callModel(only.model, ask, once)),
+    ]);
+    expect(whole).toMatchObject({ type: 'success', result: { text: 'One two' } });
+    expect(outcome).toMatchObject({ type: 'success', result: { text: 'Hello' } });
+    expect(tookMs).toBeLessThan(patienceMs);
+  });
+
+  it.each(['openai-chat', 'gemini'] as const)(
+    'but loses its connection after the finish reason gives the finished answer on %s',
+    async (wire) => {
+      const { content, finish } = framesOf(wire, { text: 'Hello' });
+      const scene = await startWire(wire, [
+        ({ socket }, response) => {
+          beginStream(response, content + finish);
+          setTimeout(() => socket.resetAndDestroy(), 100);
+        },
+      ]);
+      const outcome = await callModel(scene.model, ask, once);
+      expect(outcome).toMatchObject({ type: 'success', result: { text: 'Hello' } });
+    },
+  );
+
   it('before a finish reason is a failure', async () => {
     await Promise.all(
       wires.map(async (wire) => {

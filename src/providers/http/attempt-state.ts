@@ -42,7 +42,7 @@ export interface Attempt {
   /** The words of an answer with a bad status, as far as they have come: they say more than whatever ends the wait. */
   refusalText: (() => string) | undefined;
   /** Set while the answer has said why it ends. Ends the attempt with it where nothing more comes; returns whether it is whole. */
-  finish: (() => boolean) | undefined;
+  finish: ((why: 'quiet' | 'lost') => boolean) | undefined;
   /** What was done about the request on its way. */
   readonly notes: RequestNote[];
   readonly end: (failure?: Failure) => void;

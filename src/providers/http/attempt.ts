@@ -73,9 +73,9 @@ export function runAttempt(
     const { signal } = options;
     stopListening = onAbort(signal, () => attempt.end(cancelledFailure(facts(), signal?.reason)));
     if (course.isEnded) return undefined;
-    perform(attempt, request, { course, stop }).catch((error: unknown) =>
-      attempt.end(refusal(attempt) ?? thrownFailure(facts(), error)),
-    );
+    perform(attempt, request, { course, stop }).catch((error: unknown) => {
+      if (attempt.finish?.('lost') !== true) attempt.end(refusal(attempt) ?? thrownFailure(facts(), error));
+    });
     return undefined;
   });
 }
@@ -88,7 +88,7 @@ function timeoutsFor({ isStream }: AttemptTarget, { timeouts }: AttemptOptions):
 
 /** A wait was too long. An answer that has said why it ends is whole, and the words of a refusal say more than the wait. */
 function expire(attempt: Attempt, failure: () => Failure): void {
-  if (attempt.finish?.() !== true) attempt.end(refusal(attempt) ?? failure());
+  if (attempt.finish?.('quiet') !== true) attempt.end(refusal(attempt) ?? failure());
 }
 
 /** How far an attempt has come; written as it goes. */

@@ -95,19 +95,22 @@ function createEventReader(attempt: Attempt): AnswerReader {
     const wasCut = droppedBytes > 0 && !attempt.isEnded();
     attempt.end(wasCut ? cutEventFailure(attempt.facts(), droppedBytes) : undefined);
   };
-  const finish = (): boolean => {
-    const result = decoder.end('quiet');
+  /** A connection that is lost behind the reason is as good as closed; one that is quiet is taken for closed. */
+  const finish = (why: 'quiet' | 'lost'): boolean => {
+    if (why === 'lost' && decoder.ending?.() !== 'said') return false;
+    const result = why === 'quiet' ? decoder.end(why) : decoder.end();
     void accept(attempt, result);
     return result.parts.at(-1)?.type === 'finished';
   };
   /** Some servers never close behind the reason to stop, and send keep-alives for ever. */
   const closeSoon = (): void => {
-    if (decoder.isFinished?.() !== true) {
+    const ending = decoder.ending?.() ?? 'open';
+    if (ending === 'open') {
       if (attempt.finish !== undefined) attempt.watch.reading();
       attempt.finish = undefined;
       return;
     }
-    if (isNew || attempt.finish === undefined) attempt.watch.closing();
+    if (isNew || attempt.finish === undefined) attempt.watch.closing(ending);
     isNew = false;
     attempt.finish = finish;
   };

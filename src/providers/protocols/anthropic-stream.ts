@@ -58,7 +58,7 @@ export function createAnthropicDecoder(): StreamDecoder {
       else if (reading.progress !== 'stopped') releaseHeld(reading.blocks, parts);
       return { type: 'parts', parts };
     },
-    isFinished: () => isFinished(reading),
+    ending: () => (isFinished(reading) ? 'said' : 'open'),
   };
 }
 

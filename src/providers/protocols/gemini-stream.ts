@@ -4,7 +4,7 @@ import { parseExactly } from '../../model/exact-json.ts';
 import type { FinishReason } from '../../model/finish.ts';
 import { nestsTooDeeply } from '../../model/json-depth.ts';
 import type { StreamPart } from '../../model/stream-part.ts';
-import type { DecodeResult, StreamDecoder } from '../protocol.ts';
+import type { DecodeResult, StreamDecoder, StreamEnding } from '../protocol.ts';
 import { parseEventData, wireText } from './decode-json.ts';
 import { createGeminiParts, readPart } from './gemini-parts.ts';
 import type { GeminiParts } from './gemini-parts.ts';
@@ -23,6 +23,10 @@ interface Reading {
   end: { readonly type: 'finish' | 'block'; readonly raw: string } | undefined;
   /** More of the answer came after the reason. */
   goesOn: boolean;
+  /** Something of the answer came, with or without a reason. */
+  hasContent: boolean;
+  /** The reason came with the first piece of the answer. */
+  isEarly: boolean;
 }
 
 /**
@@ -44,7 +48,7 @@ export function createGeminiDecoder(): StreamDecoder {
       return list === undefined ? { ...parsed, parts: [] } : readAnswers(reading, list, data);
     },
     end: () => ({ type: 'parts', parts: endParts(reading) }),
-    isFinished: () => reading.end !== undefined && !reading.goesOn,
+    ending: () => endingOf(reading),
   };
 }
 
@@ -63,7 +67,21 @@ export function decodeGeminiBody(body: unknown): DecodeResult {
 }
 
 function createReading(): Reading {
-  return { parts: createGeminiParts(), hasStarted: false, isClosed: false, end: undefined, goesOn: false };
+  return {
+    parts: createGeminiParts(),
+    hasStarted: false,
+    isClosed: false,
+    end: undefined,
+    goesOn: false,
+    hasContent: false,
+    isEarly: false,
+  };
+}
+
+/** Older models give the reason "STOP" with every event; newer ones only with the last, which may be the only one. */
+function endingOf({ end, goesOn, isEarly }: Reading): StreamEnding {
+  if (end === undefined || goesOn) return 'open';
+  return isEarly && end.raw === 'STOP' ? 'likely' : 'said';
 }
 
 /** A list is not what the protocol promises for an event, but errors come in one. */
@@ -157,6 +175,7 @@ function readCandidates(
     // Older models give a reason with every event: there, a call behind one is none too late.
     const isLate = reading.end !== undefined && !isWord(candidate['finishReason']);
     const isOver = reading.end !== undefined;
+    const start = output.length;
     if (isWord(candidate['finishReason']))
       setEnd(reading, { type: 'finish', raw: candidate['finishReason'] });
     const content = candidate['content'];
@@ -166,11 +185,13 @@ function readCandidates(
     for (const part of parts as readonly unknown[]) {
       if (!isRecord(part)) return 'A part is not a JSON object';
       if (isLate && isRecord(part['functionCall'])) return 'A function call came after the finishReason';
-      const before = output.length;
       const reason = readPart(reading.parts, part, output);
       if (reason !== undefined) return reason;
-      if (isOver && output.length > before) reading.goesOn = true;
     }
+    if (output.length === start) continue;
+    if (isOver) reading.goesOn = true;
+    else if (reading.end !== undefined) reading.isEarly = !reading.hasContent;
+    reading.hasContent = true;
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
 import { defined } from '../../base/defined.ts';
 import { isRecord } from '../../base/json.ts';
 import type { StreamPart } from '../../model/stream-part.ts';
-import type { DecodeProblem, DecodeResult, StreamDecoder } from '../protocol.ts';
+import type { DecodeProblem, DecodeResult, StreamDecoder, StreamEnding } from '../protocol.ts';
 import { parseEventData } from './decode-json.ts';
 import { readMarker } from './marker.ts';
 import { createChatCalls, finishCalls, readCallDelta } from './openai-chat-calls.ts';
@@ -31,6 +31,8 @@ export interface ChatState {
   rawReason: string | undefined;
   /** More of the answer came after the reason. */
   goesOn: boolean;
+  /** The reason came with the first piece of the answer. */
+  isEarly: boolean;
 }
 
 interface Chunk {
@@ -64,7 +66,7 @@ export function createChatDecoder(): StreamDecoder {
   return {
     event: (event) => readEvent(state, event),
     end: () => finishChat(state),
-    isFinished: () => state.rawReason !== undefined && !state.goesOn,
+    ending: () => endingOf(state),
   };
 }
 
@@ -78,7 +80,13 @@ export function createChatState(): ChatState {
     isRefused: false,
     rawReason: undefined,
     goesOn: false,
+    isEarly: false,
   };
+}
+
+function endingOf({ rawReason, goesOn, isEarly }: ChatState): StreamEnding {
+  if (rawReason === undefined || goesOn) return 'open';
+  return isEarly && finishReasonOf(rawReason) === 'stop' ? 'likely' : 'said';
 }
 
 function readEvent(
@@ -161,10 +169,12 @@ function readChoice(state: ChatState, choice: Fields): DecodeProblem | undefined
   const body = delta ?? (state.hasContent ? undefined : message);
   if (body !== undefined && body !== null && !isRecord(body))
     return malformed('"delta" must be an object', choice);
+  const hadContent = state.hasContent;
   const problem = isRecord(body) ? (findLateCall(state, body) ?? readDelta(state, body)) : undefined;
   if (usage !== undefined) pushUsage(state, usage);
   if (problem !== undefined || typeof reason !== 'string' || reason === '') return problem;
   if (finishReasonOf(reason) === 'error') return problemOfReason(reason);
+  if (state.rawReason === undefined) state.isEarly = state.hasContent && !hadContent;
   // A later `stop` does not take back that the answer was cut or filtered.
   if (state.rawReason === undefined || !isFinal(state.rawReason)) state.rawReason = reason;
   return undefined;
