@@ -26,15 +26,17 @@ interface AccountObservation {
   readonly isConnectFailure: boolean;
   readonly probe: number | undefined;
   readonly nowMs: number;
+  readonly weight?: number | undefined;
 }
 
 /** Learns from the end of one attempt at one of the models. */
 export function observeAccount(
   account: AccountBreaker,
-  { health, model, isConnectFailure, probe, nowMs }: AccountObservation,
+  { health: seen, model, isConnectFailure, probe, nowMs, weight = 1 }: AccountObservation,
   policy: BreakerPolicy,
 ): AccountBreaker {
   const { breaker, answers } = account;
+  const health = seen === 'refusing' ? 'working' : seen;
   if (breaker.type !== 'closed') {
     const observed = observe(breaker, { health, probe, nowMs }, policy);
     return observed === breaker ? account : { breaker: observed, answers: [] };
@@ -43,7 +45,7 @@ export function observeAccount(
   const isSpotless = worked && answers.length === policy.window && answers.every((answer) => answer.worked);
   if (health === 'none' || isSpotless) return account;
   const answer: Answer = isConnectFailure ? { worked } : { worked, model };
-  const latest = [...answers, answer].slice(-policy.window);
+  const latest = [...answers, ...Array<Answer>(worked ? 1 : weight).fill(answer)].slice(-policy.window);
   const isOpen =
     isDown(
       latest.map((one) => one.worked),

@@ -12,8 +12,11 @@ export type Breaker =
   | { readonly type: 'open'; readonly untilMs: number; readonly openings: number }
   | { readonly type: 'half-open'; readonly openings: number; readonly probe: number };
 
-/** What one attempt says about its provider. `none`: it ended before there was anything to learn. */
-export type Health = 'working' | 'down' | 'none';
+/**
+ * What one attempt says about its provider. `none`: it ended before there was anything to learn. `refusing`: the provider works, but
+ * the model gave no answer, as with a rate limit that names no time; to its own breaker that is no better than `down`.
+ */
+export type Health = 'working' | 'refusing' | 'down' | 'none';
 
 /** May a request be sent now? */
 export type Admission =
@@ -75,18 +78,21 @@ interface Observation {
   /** The number of the probe, where it was one. */
   readonly probe?: number | undefined;
   readonly nowMs: number;
+  /** How many failures it counts as; 1 where it is absent. */
+  readonly weight?: number | undefined;
 }
 
 /** Learns from the end of one attempt. */
 export function observe(
   breaker: Breaker,
-  { health, probe, nowMs }: Observation,
+  { health, probe, nowMs, weight = 1 }: Observation,
   policy: BreakerPolicy,
 ): Breaker {
   switch (breaker.type) {
     case 'closed': {
       if (health === 'none' || (health === 'working' && isSpotless(breaker.recent, policy))) return breaker;
-      const recent = [...breaker.recent, health === 'working'].slice(-policy.window);
+      const seen = health === 'working' ? [true] : Array<boolean>(weight).fill(false);
+      const recent = [...breaker.recent, ...seen].slice(-policy.window);
       return isDown(recent, policy) ? reopen(0, nowMs, policy) : { type: 'closed', recent };
     }
     case 'open':

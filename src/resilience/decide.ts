@@ -2,7 +2,7 @@ import { defined } from '../base/defined.ts';
 import { duration } from '../base/duration.ts';
 import type { Failure } from '../errors/failure.ts';
 import { retryDelay } from './backoff.ts';
-import { isQuickFailure, maxRepeatsOf } from './failure-kind.ts';
+import { hasUsedTimer, isQuickFailure, maxRepeatsOf } from './failure-kind.ts';
 import { recoveryRoutes } from './recovery-routes.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 
@@ -144,15 +144,11 @@ function usedUpBy(
   return attempts >= most ? most : undefined;
 }
 
-/** Whoever has not said a word for so long has used up a timer, if not one of ours. */
-const silentMs = 10_000;
-
 /** Why another one is asked before this one is asked again, though it may be. */
 function whoIsFirst({ failure, tookMs = 0, ...chain }: FailedAttempt): string | undefined {
-  const { isSlow = false, isOfKey = false } = recoveryRoutes[failure.code];
+  const { isOfKey = false } = recoveryRoutes[failure.code];
   if (isOfKey && chain.hasNextKey === true) return `${failure.code} is about the key`;
-  const hasUsedTime = isSlow || (tookMs >= silentMs && failure.phase !== 'body');
-  return hasUsedTime && chain.hasNextModel
+  return hasUsedTimer(failure, tookMs) && chain.hasNextModel
     ? 'it used up its time, so the next model is asked first'
     : undefined;
 }

@@ -45,6 +45,27 @@ export function isQuickFailure(failure: Failure): boolean {
   return recoveryRoutes[failure.code].isQuick === true && !isShortage(failure);
 }
 
+/** Whoever has not said a word for so long has used up a timer, if not one of ours. */
+const silentMs = 10_000;
+
+/** Whether a failure of an attempt that took so long has used up a timer. */
+export function hasUsedTimer({ code, phase }: Failure, tookMs: number): boolean {
+  return recoveryRoutes[code].isSlow === true || (tookMs >= silentMs && phase !== 'body');
+}
+
+/** Three in a row that each cost somebody so long are as plain as ten that failed at once. */
+const slowWeight = 4;
+
+/** How many failures an attempt counts as to the breakers; `resent` are requests of it that were lost besides the last. */
+export function weightOf(failure: Failure, { tookMs, resent = 0 }: Taken): number {
+  return tookMs >= silentMs && hasUsedTimer(failure, tookMs) ? slowWeight : 1 + resent;
+}
+
+interface Taken {
+  readonly tookMs: number;
+  readonly resent: number | undefined;
+}
+
 /** How often failures of the same pace were followed by another attempt: their waits grow together. */
 export function countPace(counts: FailureCounts, { code }: Failure): number {
   const isQuick = recoveryRoutes[code].isQuick === true;

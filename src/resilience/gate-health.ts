@@ -49,6 +49,8 @@ export interface Ending {
   readonly failure: Failure | undefined;
   readonly probe: number | undefined;
   readonly nowMs: number;
+  /** How many failures it counts as. */
+  readonly weight: number;
 }
 
 const maxModels = 256;
@@ -127,14 +129,14 @@ export function letThrough(
 
 /** Learns from the end of an attempt. Says whether the account was found to be of no use. */
 export function learn(health: GateHealth, ending: Ending): boolean {
-  const { model, health: seen, isSuccess, failure, probe, nowMs } = ending;
+  const { model, health: seen, isSuccess, failure, probe, nowMs, weight } = ending;
   const isConnectFailure = failure?.phase === 'connect';
-  const facts = { health: seen, model, isConnectFailure, probe, nowMs };
+  const facts = { health: seen, model, isConnectFailure, probe, nowMs, weight };
   health.account = observeAccount(health.account, facts, health.policy);
   if (seen === 'down') health.accountFailure = failure;
   const own = ownOf(health, model);
-  own.breaker = observe(own.breaker, { health: seen, probe, nowMs }, health.policy);
-  if (seen === 'down') own.failure = failure;
+  own.breaker = observe(own.breaker, { health: seen, probe, nowMs, weight }, health.policy);
+  if (seen === 'down' || seen === 'refusing') own.failure = failure;
   // A web page or an empty body also comes from something that works; it is no answer.
   own.hasAnswered = isSuccess || (own.hasAnswered && own.breaker.type === 'closed');
   const isCoolProbe = probe !== undefined && health.coolProbe === probe;

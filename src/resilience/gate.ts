@@ -33,6 +33,8 @@ export interface AttemptEnd {
   /** A refusal shows that the provider works, but earns the budget nothing. */
   readonly isSuccess: boolean;
   readonly failure?: Failure | undefined;
+  /** How many failures it counts as; 1 where it is absent. */
+  readonly weight?: number;
   /** Retries that this call had made at this gate before. */
   readonly retries: number;
 }
@@ -267,13 +269,13 @@ interface Inside {
 
 function leave(
   held: Held,
-  { health, isSuccess, failure, retries }: AttemptEnd,
+  { health, isSuccess, failure, retries, weight = 1 }: AttemptEnd,
   { model, probe }: Inside,
 ): void {
   held.inFlight -= 1;
   if (isSuccess) held.budget = refundSuccess(held.budget, { retries });
   const nowMs = held.clock.monotonicMs();
-  const isOfNoUse = learn(held.health, { model, health, isSuccess, failure, probe, nowMs });
+  const isOfNoUse = learn(held.health, { model, health, isSuccess, failure, probe, nowMs, weight });
   if (held.queue.size === 0) return;
   // Whoever waited for what this one would find out has found it out.
   if (isOfNoUse && failure !== undefined) {

@@ -10,6 +10,8 @@ export interface RecoveryRoute {
   readonly fallback: 'always' | 'if-allowed' | 'never';
   /** Whether the failure says that the provider itself is down, which is what the breaker wants to know. */
   readonly isOutage: boolean;
+  /** The provider works, but this model gave no answer: nothing to go on asking for, where it is all that comes. */
+  readonly isRefusal?: true;
   /** The failure is of our own making or of unknown origin: it says nothing about the provider. */
   readonly isOurs?: true;
   /** An accident that is likely over at once: the first wait is `quickDelayMs` instead of `baseDelayMs`. */
@@ -38,10 +40,10 @@ export const recoveryRoutes: Readonly<Record<FailureCode, RecoveryRoute>> = {
   STREAM_INTERRUPTED: accident,
   TIMEOUT: { ...accident, isSlow: true },
   // Both say 'not now' and not 'down': the server answers, and says when to come back.
-  RATE_LIMITED: { ...again, isOfKey: true, cools: 'model' },
-  MODEL_LOADING: again,
+  RATE_LIMITED: { ...again, isRefusal: true, isOfKey: true, cools: 'model' },
+  MODEL_LOADING: { ...again, isRefusal: true },
   // Garbled on its way: the next one may be whole. A page instead of an answer is less patient: see failure-kind.ts.
-  INVALID_RESPONSE: { ...again, isQuick: true },
+  INVALID_RESPONSE: { ...again, isRefusal: true, isQuick: true },
   // A garbled call or an empty answer may be an accident once; twice it is a habit.
   EMPTY_RESPONSE: onceMore,
   TOOL_CALL_INVALID: onceMore,

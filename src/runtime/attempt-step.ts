@@ -6,7 +6,7 @@ import { chargeEnd } from '../resilience/call-progress.ts';
 import type { AttemptSituation, StepEnd } from '../resilience/call-progress.ts';
 import { decideNext } from '../resilience/decide.ts';
 import type { Decision } from '../resilience/decide.ts';
-import { countPace, kindOf, isShortage } from '../resilience/failure-kind.ts';
+import { countPace, kindOf, isShortage, weightOf } from '../resilience/failure-kind.ts';
 import type { Entry, Gate } from '../resilience/gate.ts';
 import { spentLimit } from '../resilience/ledger.ts';
 import { recoveryRoutes } from '../resilience/recovery-routes.ts';
@@ -173,8 +173,9 @@ function endOf<Value>(
     return { type: 'success', value, charge, isProbe, waitedMs, durationMs, wallMs: clock.wallMs() };
   }
   const { failure, canSplice } = attempted;
-  entry.leave({ health: healthOf(failure), isSuccess: false, failure, retries: tries });
   const durationMs = clock.monotonicMs() - startMs;
+  const weight = weightOf(failure, { tookMs: durationMs, resent: charge.resent });
+  entry.leave({ health: healthOf(failure), isSuccess: false, failure, retries: tries, weight });
   onEvent?.({ type: 'failure', attempt, failure });
   tellBreaker(step, breaker);
   const decision = decide(step, attempted, durationMs);
@@ -184,10 +185,13 @@ function endOf<Value>(
 
 /** Whatever was answered shows that the provider works, a refusal too; what a person must mend shows nothing. */
 function healthOf(failure: Failure): Health {
-  const { isOutage, isOurs } = recoveryRoutes[failure.code];
+  const { isOutage, isOurs, isRefusal } = recoveryRoutes[failure.code];
   if (isOurs === true || failure.context['listener'] === 'slow') return 'none';
   if (isShortage(failure)) return 'none';
-  if (!isOutage) return failure.phase === 'connect' ? 'none' : 'working';
+  if (!isOutage && failure.phase === 'connect') return 'none';
+  // A time that is named says when it answers again: see `cooldown.ts`.
+  if (isRefusal === true) return (failure.retryAfterMs ?? 0) > 0 ? 'working' : 'refusing';
+  if (!isOutage) return 'working';
   return failure.retryable ? 'down' : 'none';
 }
 

@@ -95,6 +95,26 @@ describe('one model that is down behind the key of its sibling', () => {
     expect(await call([sick, well])).toMatchObject({ type: 'success', result: { text: answer } });
   });
 
+  it.each<[string, ScriptStep]>([
+    ['overloaded', { failure: 'OVERLOADED', delayMs: 20 }],
+    ['limited, without a time', { failure: 'RATE_LIMITED', delayMs: 20 }],
+    ['being loaded', { failure: 'MODEL_LOADING', delayMs: 20 }],
+    ['answering with garbage', { failure: 'INVALID_RESPONSE', delayMs: 20 }],
+    ['silent', { text: answer, delayMs: Infinity }],
+    ['stalling', { text: ['Fi', 'ne.'], chunkDelayMs: Infinity }],
+  ])('is asked at most 15 times in 20 calls that overlap where it is %s for 60 s', async (_how, step) => {
+    const { clock, gates } = scene();
+    const sick = behindOneKey('sick', [step]);
+    const well = behindOneKey('well', [{ text: 'From the sibling.', delayMs: 20 }]);
+    const calls = Array.from({ length: 20 }, async (_value, index) => {
+      await new Promise<void>((resolve) => void clock.after(index * 3000, resolve));
+      return callModel([sick, well], request, { clock, gates, random: seededRandom(index) });
+    });
+    const outcomes = await clock.runUntil(Promise.all(calls));
+    expect(outcomes.map(({ type }) => type)).toEqual(Array.from({ length: 20 }, () => 'success'));
+    expect(sick.calls.length).toBeLessThanOrEqual(15);
+  });
+
   it('is found out by one probe at a time', async () => {
     const { clock, gates, call } = scene();
     const sick = behindOneKey('sick', [overloaded]);

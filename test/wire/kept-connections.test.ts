@@ -1,12 +1,15 @@
 import { createServer } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { callModel, createAgent } from '../../src/index.ts';
 import type { RunEvent } from '../../src/index.ts';
 import type { Model } from '../../src/model/model.ts';
 import { createNodeTransport } from '../../src/providers/http/node-transport.ts';
-import { providerModel } from '../model/provider-models.ts';
-import { wholeOf, wires } from './wire-server.ts';
+import { createGates } from '../../src/model/index.ts';
+import { openai } from '../../src/providers/openai/index.ts';
+import { providerModel, testKey } from '../model/provider-models.ts';
+import { startWire, wholeOf, wires } from './wire-server.ts';
 import type { WireName } from './wire-server.ts';
 
 const once = { policy: { retry: { maxAttempts: 1 } } } as const;
@@ -120,4 +123,26 @@ describe('a new connection that the server closes', () => {
     });
     expect(received).toBe(1);
   });
+});
+
+it('counts both of its requests to the breaker of its model where neither was answered', async () => {
+  const { server } = await startWire('openai-chat', [{ text: 'Hello' }]);
+  let toSick = 0;
+  server.prependListener('request', (request: IncomingMessage) => {
+    if (request.headers['x-sick'] === undefined) return;
+    toSick += 1;
+    request.socket.resetAndDestroy();
+  });
+  const { port } = server.address() as AddressInfo;
+  const options = { apiKey: testKey, api: 'chat', baseURL: `http://127.0.0.1:${port}/v1` } as const;
+  const models = [
+    openai('gpt-4o', { ...options, headers: { 'x-sick': '1' } }),
+    openai('gpt-4o-mini', options),
+  ];
+  const gates = createGates();
+  for (let call = 0; call < 14; call += 1) {
+    expect(await callModel(models, ask, { gates, ...once })).toMatchObject({ type: 'success' });
+  }
+  // Ten, and at most one that the last attempt brings with it; each attempt took a kept connection and then a new one.
+  expect(toSick).toBeLessThanOrEqual(11);
 });
