@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { describeOutput, reaskMessage } from './output.ts';
+import { describeOutput } from '../model/output-schema.ts';
+import { reaskMessage } from './output.ts';
 
 describe('describeOutput()', () => {
   it('ends with the whole schema, and asks for nothing but JSON', () => {

@@ -1,5 +1,3 @@
-import type { JsonSchema } from '../model/request.ts';
-
 /** An answer that has the form that was asked for, or what is wrong with it, in words for the model. */
 export type OutputCheck =
   | {
@@ -10,17 +8,6 @@ export type OutputCheck =
       readonly isRepaired?: true;
     }
   | { readonly type: 'invalid'; readonly problem: string };
-
-/** What is added to the system's words for a model that cannot be held to a schema by its provider. */
-export function describeOutput(schema: JsonSchema): string {
-  return [
-    'Your final answer must be one JSON value that fits the JSON Schema below.',
-    'Write nothing but that JSON: no words before or after it, and no code fence.',
-    'Call tools first where you need them; the rule holds for the final answer only.',
-    '',
-    JSON.stringify(schema),
-  ].join('\n');
-}
 
 /** What the model is told when its answer was not what the schema asks for. */
 export function reaskMessage(problem: string): string {

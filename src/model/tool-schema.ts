@@ -153,15 +153,21 @@ type Resolved =
 
 /** A reference inside of the schema. One that leads elsewhere says nothing that could be sent. */
 function resolve(reference: string, { scope, seen }: Place): Resolved {
+  const schema = resolveReference(reference, scope.root);
+  if (schema === undefined) return undefined;
+  if (seen.includes(reference)) return { type: 'circle', schema };
+  return { type: 'schema', schema, place: { scope, seen: [...seen, reference] } };
+}
+
+/** What a reference inside of the schema means, if anything. */
+export function resolveReference(reference: string, root: JsonSchema): unknown {
   if (!reference.startsWith('#')) return undefined;
-  let schema: unknown = scope.root;
+  let schema: unknown = root;
   for (const step of reference.slice(1).split('/').slice(1)) {
     const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
     schema = isRecord(schema) || Array.isArray(schema) ? (schema as Fields)[name] : undefined;
   }
-  if (schema === undefined) return undefined;
-  if (seen.includes(reference)) return { type: 'circle', schema };
-  return { type: 'schema', schema, place: { scope, seen: [...seen, reference] } };
+  return schema;
 }
 
 const legalProperty = /^[A-Za-z0-9_.-]{1,64}$/;

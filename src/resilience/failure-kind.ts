@@ -53,7 +53,7 @@ export function hasUsedTimer({ code, phase }: Failure, tookMs: number): boolean 
   return recoveryRoutes[code].isSlow === true || (tookMs >= silentMs && phase !== 'body');
 }
 
-/** Three in a row that each cost somebody so long are as plain as ten that failed at once. */
+/** Three in a row that each took so long are as plain as ten that failed at once. */
 const slowWeight = 4;
 
 /** How many failures an attempt counts as to the breakers; `resent` are requests of it that were lost besides the last. */

@@ -233,7 +233,7 @@ function tellNotes(
 ): void {
   const { turn, situation } = input;
   for (const note of step.value?.notes ?? []) {
-    if (note.type === 'tool-left-out' && turn > 1) continue;
+    if (note.type !== 'reconnected' && turn > 1) continue;
     const { provider, name: model } = asked;
     publish(live, { type: 'request-noted', turn, attempt: situation.attempt, provider, model, note });
   }

@@ -1,4 +1,4 @@
-import { describeOutput } from '../agent/output.ts';
+import { describeOutput } from '../model/output-schema.ts';
 import { continueMessage } from '../agent/notes.ts';
 import { startHistory } from '../agent/history.ts';
 import type { Calling, RunState } from '../agent/state.ts';

@@ -8,6 +8,7 @@ import { anthropicReasoning } from './anthropic-reasoning.ts';
 import { toConversation } from './conversation.ts';
 import type { Turn } from './conversation.ts';
 import { withProviderOptions } from './provider-options.ts';
+import { toWireOutput } from './wire-output.ts';
 import { toWireTools } from './wire-tools.ts';
 import type { WireTools } from './wire-tools.ts';
 
@@ -16,13 +17,14 @@ type Fields = Readonly<Record<string, unknown>>;
 const version = '2023-06-01';
 
 /** The request as Anthropic's Messages API takes it; the base URL ends in `/v1`. */
-export function toAnthropicRequest(request: ModelRequest, target: WireTarget): WireRequest {
+export function toAnthropicRequest(given: ModelRequest, target: WireTarget): WireRequest {
+  const { request, notes } = toWireOutput(given, 'anthropic');
   const { system, turns } = toConversation(request.messages);
   const context = createBlockContext(request.messages);
   const { maxTokens, thinking, effort } = anthropicReasoning(request, target.dialect);
   const format = request.output && { type: 'json_schema', schema: request.output.schema };
   const output = defined({ effort, format });
-  const offered = toWireTools(request, 'anthropic');
+  const offered = toWireTools(request, 'anthropic', notes);
   const prompt = {
     // Before the messages: marks are handed out in the order of the prompt.
     system: systemContent(system, context),

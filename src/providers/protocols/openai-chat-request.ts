@@ -5,16 +5,18 @@ import { chatDialectOf } from './openai-chat-dialect.ts';
 import type { OpenaiChatDialect } from './openai-chat-dialect.ts';
 import { toChatMessages } from './openai-chat-messages.ts';
 import { withProviderOptions } from './provider-options.ts';
+import { toWireOutput } from './wire-output.ts';
 import { toWireTools } from './wire-tools.ts';
 import type { WireTools } from './wire-tools.ts';
 
 /** The request in the words of Chat Completions. The provider's own options come last and win. */
-export function buildChatRequest(request: ModelRequest, target: WireTarget): WireRequest {
+export function buildChatRequest(given: ModelRequest, target: WireTarget): WireRequest {
+  const { request, notes } = toWireOutput(given, 'openai');
   const dialect = chatDialectOf(target);
   const body: Body = { model: target.model, messages: toChatMessages(request, dialect) };
   // Field by field: this stands on the way of every call, and copies of objects are what costs there.
   addStream(body, dialect);
-  const offered = toWireTools(request, 'openai');
+  const offered = toWireTools(request, 'openai', notes);
   addTools(body, offered, request.parallelToolCalls);
   addSampling(body, request, dialect);
   if (request.reasoning !== undefined) Object.assign(body, reasoningFields(request.reasoning, dialect));

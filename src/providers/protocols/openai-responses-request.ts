@@ -4,13 +4,15 @@ import type { WireRequest, WireTarget } from '../protocol.ts';
 import type { OpenaiResponsesDialect } from './openai-responses-dialect.ts';
 import { toResponsesInput } from './openai-responses-input.ts';
 import { withProviderOptions } from './provider-options.ts';
+import { toWireOutput } from './wire-output.ts';
 import { toWireTools } from './wire-tools.ts';
 import type { WireTools } from './wire-tools.ts';
 
 /** The request in the words of Responses. The provider's own options come last and win. */
-export function buildResponsesRequest(request: ModelRequest, target: WireTarget): WireRequest {
+export function buildResponsesRequest(given: ModelRequest, target: WireTarget): WireRequest {
+  const { request, notes } = toWireOutput(given, 'openai');
   const dialect: OpenaiResponsesDialect = target.dialect;
-  const offered = toWireTools(request, 'openai');
+  const offered = toWireTools(request, 'openai', notes);
   const body = {
     model: target.model,
     ...toResponsesInput(request.messages, dialect),

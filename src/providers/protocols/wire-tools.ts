@@ -13,10 +13,14 @@ export interface WireTools {
   readonly noted: Pick<WireRequest, 'notes'>;
 }
 
-/** Writes the tools in the dialect. A tool that cannot be expressed is named and left out: it would break the whole request. */
-export function toWireTools({ tools = [], toolChoice }: ModelRequest, dialect: SchemaDialect): WireTools {
+/** Writes the tools in the dialect, with the notes that there are. A tool that cannot be expressed is named and left out: it would break the whole request. */
+export function toWireTools(
+  { tools = [], toolChoice }: ModelRequest,
+  dialect: SchemaDialect,
+  noted: readonly RequestNote[] = [],
+): WireTools {
   const written: ToolDefinition[] = [];
-  const notes: RequestNote[] = [];
+  const notes: RequestNote[] = [...noted];
   for (const tool of tools) {
     const made = toWireSchema(tool.parameters, dialect);
     const reason = made.type === 'schema' ? findBadName(tool, dialect) : made.reason;
