@@ -85,9 +85,7 @@ export function createStreamWatch(timeouts: Timeouts, { clock, onExpired }: Watc
       state.hasToken = true;
     },
     closing: (ending) => {
-      if (!isReading(state)) return;
-      state.quietMs = quietMs[ending];
-      timer.arm(enterClosing(state, clock.monotonicMs()));
+      if (isReading(state)) timer.arm(enterClosing(state, ending, clock.monotonicMs()));
     },
     reading: () => {
       if (state.stage === 'closing') state.stage = 'reading';
@@ -136,8 +134,9 @@ function enterStage(state: WatchState, next: Stage, nowMs: number): number {
   return nowMs;
 }
 
-function enterClosing(state: WatchState, nowMs: number): number {
+function enterClosing(state: WatchState, ending: keyof typeof quietMs, nowMs: number): number {
   state.stage = 'closing';
+  state.quietMs = quietMs[ending];
   state.stageMs = nowMs;
   return nowMs;
 }

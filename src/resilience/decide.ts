@@ -2,7 +2,7 @@ import { defined } from '../base/defined.ts';
 import { duration } from '../base/duration.ts';
 import type { Failure } from '../errors/failure.ts';
 import { retryDelay } from './backoff.ts';
-import { hasUsedTimer, isQuickFailure, maxRepeatsOf } from './failure-kind.ts';
+import { hasUsedTimer, isQuickFailure, isShortage, maxRepeatsOf } from './failure-kind.ts';
 import { recoveryRoutes } from './recovery-routes.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 
@@ -138,8 +138,10 @@ function usedUpBy(
   { failure, attempts, samePaceBefore = attempts - 1, isAnswering = false }: FailedAttempt,
   { maxAttempts, maxQuickAttempts = maxAttempts }: RetryPolicy,
 ): number | undefined {
-  if (!isAnswering) return attempts >= maxAttempts ? maxAttempts : undefined;
-  if (!isQuickFailure(failure) && samePaceBefore + 1 >= maxAttempts) return maxAttempts;
+  // What this machine lacks for a moment costs nobody else anything.
+  if (!isAnswering && !isShortage(failure)) return attempts >= maxAttempts ? maxAttempts : undefined;
+  if (!isQuickFailure(failure) && !isShortage(failure) && samePaceBefore + 1 >= maxAttempts)
+    return maxAttempts;
   const most = Math.max(maxAttempts, maxQuickAttempts);
   return attempts >= most ? most : undefined;
 }

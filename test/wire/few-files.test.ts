@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { classifyProviderFailure } from '../../src/index.ts';
+import { callModel, classifyProviderFailure } from '../../src/index.ts';
+import { createGates } from '../../src/model/index.ts';
+import { simulatedClock } from '../../src/testing/index.ts';
 import { bundleProgram } from '../kill/program.ts';
 import { startWire } from './wire-server.ts';
 
@@ -19,6 +21,19 @@ describe('a machine that runs out of something while it connects', () => {
       });
     },
   );
+
+  it('does not use up the attempts of a call', async () => {
+    const clock = simulatedClock();
+    const { model } = await startWire('openai-chat', [{ text: 'Hello.' }], { fetch: shortOfFiles(7) });
+    const outcome = clock.runUntil(
+      callModel(
+        model,
+        { messages: [{ role: 'user', content: 'Hi' }] },
+        { clock, gates: createGates({ clock }) },
+      ),
+    );
+    expect(await outcome).toMatchObject({ type: 'failure', failure: { code: 'INVALID_REQUEST' } });
+  });
 
   it('completes 300 runs at once under a low limit of open files', async () => {
     const program = await bundleProgram('test/wire/few-files-program.ts');
@@ -44,3 +59,14 @@ describe('a machine that runs out of something while it connects', () => {
     expect(completed).toBe(300);
   }, 90_000);
 });
+
+/** Fails so often for want of a file, and then answers with a refusal that is final. */
+function shortOfFiles(times: number): typeof globalThis.fetch {
+  let left = times;
+  return () => {
+    left -= 1;
+    const error = Object.assign(new Error('connect EMFILE'), { code: 'EMFILE', syscall: 'connect' });
+    if (left >= 0) return Promise.reject(new TypeError('fetch failed', { cause: error }));
+    return Promise.resolve(new Response('{"error":{"type":"invalid_request_error"}}', { status: 400 }));
+  };
+}

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { callModel, createAgent } from '../../src/index.ts';
 import type { RunEvent } from '../../src/index.ts';
+import type { Json } from '../../src/base/json.ts';
 import { anthropic } from '../../src/providers/anthropic/index.ts';
 import { openrouter } from '../../src/providers/openai-compatible/index.ts';
 import { plainTool } from '../agent/scene.ts';
@@ -42,6 +43,10 @@ function promptOf({ body }: WireRequest): readonly string[] {
 }
 
 const withoutMarks = (text: string): string => text.replaceAll(',"cache_control":{"type":"ephemeral"}', '');
+const withMark = (fields: Readonly<Record<string, Json>>): Json => ({
+  ...fields,
+  cache_control: { type: 'ephemeral' },
+});
 const marksIn = (text: string): number => text.split('"cache_control"').length - 1;
 
 describe.each(wires)('the prompt of a run on %s', (wire) => {
@@ -106,6 +111,25 @@ describe('the prompt cache of Anthropic', () => {
       expect(marksIn(text)).toBeGreaterThan(0);
       expect(marksIn(text)).toBeLessThanOrEqual(4);
     }
+  });
+
+  it.each<[string, Readonly<Record<string, Json>>]>([
+    ['a mark for the whole request', { cache_control: { type: 'ephemeral' } }],
+    ['tools', { tools: ['a', 'b'].map((name) => withMark({ name, input_schema: { type: 'object' } })) }],
+    ['a system', { system: ['a', 'b', 'c'].map((text) => withMark({ type: 'text', text })) }],
+  ])('counts the marks in providerOptions: %s', async (_what, anthropicOptions) => {
+    const { model, requests } = await startWire('anthropic', [{ text: 'Hi.' }]);
+    await callModel(model, {
+      messages: [
+        { role: 'system', content: 'Be kind.' },
+        { role: 'user', content: 'One.' },
+        { role: 'assistant', content: 'Two.' },
+        { role: 'user', content: 'Three.' },
+      ],
+      tools: [{ name: 'look', parameters: { type: 'object', properties: {} } }],
+      providerOptions: { anthropic: anthropicOptions },
+    });
+    expect(marksIn(requests[0]?.text ?? '')).toBeLessThanOrEqual(4);
   });
 
   it('is not written for a question that is asked once', async () => {

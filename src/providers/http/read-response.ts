@@ -4,7 +4,7 @@ import { parseExactly } from '../../model/exact-json.ts';
 import { maxJsonDepth, nestsTooDeeply } from '../../model/json-depth.ts';
 import { isProgress } from '../../model/stream-part.ts';
 import type { StreamPart } from '../../model/stream-part.ts';
-import type { DecodeResult } from '../protocol.ts';
+import type { DecodeResult, StreamDecoder } from '../protocol.ts';
 import { cutEventFailure, faultFailure, listenerFailure, problemFailure } from './attempt-failures.ts';
 import type { Attempt } from './attempt-state.ts';
 import { readOther, readRefusal } from './read-refusal.ts';
@@ -95,13 +95,6 @@ function createEventReader(attempt: Attempt): AnswerReader {
     const wasCut = droppedBytes > 0 && !attempt.isEnded();
     attempt.end(wasCut ? cutEventFailure(attempt.facts(), droppedBytes) : undefined);
   };
-  /** A connection that is lost behind the reason is as good as closed; one that is quiet is taken for closed. */
-  const finish = (why: 'quiet' | 'lost'): boolean => {
-    if (why === 'lost' && decoder.ending?.() !== 'said') return false;
-    const result = why === 'quiet' ? decoder.end(why) : decoder.end();
-    void accept(attempt, result);
-    return result.parts.at(-1)?.type === 'finished';
-  };
   /** Some servers never close behind the reason to stop, and send keep-alives for ever. */
   const closeSoon = (): void => {
     const ending = decoder.ending?.() ?? 'open';
@@ -112,7 +105,7 @@ function createEventReader(attempt: Attempt): AnswerReader {
     }
     if (isNew || attempt.finish === undefined) attempt.watch.closing(ending);
     isNew = false;
-    attempt.finish = finish;
+    attempt.finish = (why) => finishOpen(attempt, decoder, why);
   };
 
   return {
@@ -128,6 +121,14 @@ function createEventReader(attempt: Attempt): AnswerReader {
     },
     end,
   };
+}
+
+/** A connection that is lost behind the reason is as good as closed; one that is quiet is taken for closed. */
+function finishOpen(attempt: Attempt, decoder: StreamDecoder, why: 'quiet' | 'lost'): boolean {
+  if (why === 'lost' && decoder.ending?.() !== 'said') return false;
+  const result = why === 'quiet' ? decoder.end(why) : decoder.end();
+  void accept(attempt, result);
+  return result.parts.at(-1)?.type === 'finished';
 }
 
 function unreadable(attempt: Attempt, verdict: Exclude<SseVerdict, 'ok'>): Failure {

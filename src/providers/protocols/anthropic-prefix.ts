@@ -21,10 +21,10 @@ export function isAskedAgain({ tools, messages }: ModelRequest): boolean {
 
 /**
  * Marks what the next request will begin with: the conversation so far, the instructions, the tools, and the conversation as the
- * request before had marked it. Marks of the caller count first; the rest gives way to them.
+ * request before had marked it. Marks of the caller count first, those in the options of the provider too; the rest gives way to them.
  */
-export function markPrefix(prompt: Prompt): Prompt {
-  let left = maxMarks - countMarks(prompt);
+export function markPrefix(prompt: Prompt, options: Fields = {}): Prompt {
+  let left = maxMarks - countMarks(prompt) - marksIn(options);
   const take = (isThere: boolean): boolean => {
     if (!isThere || left <= 0) return false;
     left -= 1;
@@ -56,6 +56,11 @@ function markLast(blocks: readonly Fields[]): readonly Fields[] {
 function countMarks({ system, messages }: Prompt): number {
   const blocks = [system, ...messages.map(({ content }) => content)].flat() as readonly unknown[]; // Texts and blocks.
   return blocks.filter(isMarkedBlock).length;
+}
+
+/** Wherever they stand: what is in the options takes the place of the prompt's own. */
+function marksIn(options: Fields): number {
+  return JSON.stringify(options).split('"cache_control":').length - 1;
 }
 
 function hasMark(message: Fields | undefined): boolean {

@@ -31,11 +31,12 @@ export function toAnthropicRequest(given: ModelRequest, target: WireTarget): Wir
     messages: wireMessages(turns, request.continueFrom, context),
     tools: offered.tools.length > 0 ? offered.tools.map(wireTool) : undefined,
   };
+  const options = request.providerOptions?.[target.provider];
   const isCached = target.dialect['promptCache'] === true && isAskedAgain(request);
   const body = defined({
     model: target.model,
     max_tokens: maxTokens,
-    ...(isCached ? markPrefix(prompt) : prompt),
+    ...(isCached ? markPrefix(prompt, options) : prompt),
     tool_choice: toolChoice({ ...request, ...offered }),
     temperature: request.temperature,
     top_p: request.topP,
@@ -49,7 +50,7 @@ export function toAnthropicRequest(given: ModelRequest, target: WireTarget): Wir
     path: '/messages',
     headers: { 'anthropic-version': version },
     ...offered.noted,
-    body: withProviderOptions(body, request.providerOptions?.[target.provider], ['output_config']),
+    body: withProviderOptions(body, options, ['output_config']),
   };
 }
 

@@ -175,7 +175,7 @@ function readCandidates(
     // Older models give a reason with every event: there, a call behind one is none too late.
     const isLate = reading.end !== undefined && !isWord(candidate['finishReason']);
     const isOver = reading.end !== undefined;
-    const start = output.length;
+    const before = output.length;
     if (isWord(candidate['finishReason']))
       setEnd(reading, { type: 'finish', raw: candidate['finishReason'] });
     const content = candidate['content'];
@@ -188,7 +188,7 @@ function readCandidates(
       const reason = readPart(reading.parts, part, output);
       if (reason !== undefined) return reason;
     }
-    if (output.length === start) continue;
+    if (output.length === before) continue;
     if (isOver) reading.goesOn = true;
     else if (reading.end !== undefined) reading.isEarly = !reading.hasContent;
     reading.hasContent = true;
