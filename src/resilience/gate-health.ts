@@ -13,9 +13,14 @@ export interface GateHealth {
   readonly models: Map<string, ModelHealth>;
   account: AccountBreaker;
   accountFailure: Failure | undefined;
-  cooldown: Cooldown | undefined;
+  cooldown: AccountCooldown | undefined;
   /** The one request under way that finds out whether the account is of use again. */
   coolProbe: number | undefined;
+}
+
+/** The account cools down by what one of its models was answered. */
+interface AccountCooldown extends Cooldown {
+  readonly model: string;
 }
 
 interface ModelHealth {
@@ -23,7 +28,7 @@ interface ModelHealth {
   /** Since the breaker was last open. */
   hasAnswered: boolean;
   failure: Failure | undefined;
-  /** It named a time before which it is asked last. */
+  /** It is asked last: it named a time, or it alone is refused by an account that answers for other models. */
   limited: Cooldown | undefined;
 }
 
@@ -142,7 +147,7 @@ export function learn(health: GateHealth, ending: Ending): boolean {
   const isCoolProbe = probe !== undefined && health.coolProbe === probe;
   if (isCoolProbe) health.coolProbe = undefined;
   if (isSuccess) {
-    health.cooldown = undefined;
+    endCooldown(health, model);
     own.limited = undefined;
   }
   const cooled = failure === undefined ? undefined : cooledBy(failure);
@@ -153,8 +158,15 @@ export function learn(health: GateHealth, ending: Ending): boolean {
   }
   // Requests that were under way together find out the same thing; it counts once.
   const isNews = isCoolProbe || health.cooldown === undefined || nowMs >= health.cooldown.untilMs;
-  if (isNews) health.cooldown = coolDown(health.cooldown, failure, nowMs);
+  if (isNews) health.cooldown = { ...coolDown(health.cooldown ?? own.limited, failure, nowMs), model };
   return true;
+}
+
+/** The account has answered for `model`, so only the model that was refused cools down from now on. */
+function endCooldown(health: GateHealth, model: string): void {
+  const { cooldown } = health;
+  health.cooldown = undefined;
+  if (cooldown !== undefined && cooldown.model !== model) ownOf(health, cooldown.model).limited = cooldown;
 }
 
 /** What says that the model is to be asked last, if anything does. */

@@ -71,6 +71,39 @@ describe.each(cools)('an account that %s', (_name, step, untilMs) => {
   });
 });
 
+/** A wait of less than a minute is waited for, by whoever was told of it. */
+const notWaitedFor = cools.filter(([, , untilMs]) => untilMs >= 60_000);
+
+describe('two models of one account of which only the first is refused', () => {
+  it.each(notWaitedFor)(
+    'an account that %s for it: it is asked once a while, and every call is answered by the other',
+    async (_name, step, untilMs) => {
+      const { clock, gates } = scene();
+      const first = scriptedModel([step], { provider: 'one', name: 'first', repeat: 'last' });
+      const second = scriptedModel(['From the second.'], { provider: 'one', name: 'second', repeat: 'last' });
+      const callers = (count: number): Promise<readonly CallOutcome[]> =>
+        clock.runUntil(
+          Promise.all(
+            Array.from({ length: count }, () =>
+              callModel([first, second], request, { clock, gates, random: seededRandom(3) }),
+            ),
+          ),
+        );
+      for (let turn = 0; turn < 5; turn += 1) {
+        const outcomes = await callers(4);
+        const texts = outcomes.map((outcome) => (outcome.type === 'success' ? outcome.result.text : ''));
+        expect(texts).toEqual(Array.from({ length: 4 }, () => 'From the second.'));
+      }
+      // Four callers at once find it out together; nobody asks again before its time is over.
+      const askedAtFirst = first.calls.length;
+      expect(askedAtFirst).toBeLessThanOrEqual(4);
+      await clock.advance(untilMs);
+      await callers(1);
+      expect(first.calls.length).toBe(askedAtFirst + 1);
+    },
+  );
+});
+
 describe('the cool-down of an account', () => {
   it('grows each time that it was for nothing, and ends with a success', async () => {
     const { clock, call } = scene();
