@@ -70,5 +70,6 @@ function atLeastNothing(ledger: Ledger): Ledger {
     unknownCost: Math.max(0, ledger.unknownCost),
     waitedMs: Math.max(0, ledger.waitedMs),
     lostTokens: Math.max(0, ledger.lostTokens),
+    ...((ledger.cacheReadTokens ?? 0) > 0 ? { cacheReadTokens: ledger.cacheReadTokens ?? 0 } : {}),
   };
 }

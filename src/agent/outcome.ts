@@ -61,6 +61,7 @@ function factsOf({ runId, history, ledger, toolCalls, elapsedMs, turn, recoverie
     requests: ledger.requests,
     inputTokens: ledger.inputTokens,
     outputTokens: ledger.outputTokens,
+    ...(ledger.cacheReadTokens === undefined ? {} : { cacheReadTokens: ledger.cacheReadTokens }),
     unknownUsage: ledger.unknownUsage,
     costUsd: ledger.costUsd,
     unknownCost: ledger.unknownCost,

@@ -129,7 +129,7 @@ function toolBlocks(facts: ReportFacts): readonly Block[] {
 function ledgerItems({ usage }: ReportFacts): readonly string[] {
   return [
     `requests sent: ${amount(usage.requests)}`,
-    `input tokens: ${amount(usage.inputTokens)}`,
+    `input tokens: ${amount(usage.inputTokens)}${usage.cacheReadTokens === undefined ? '' : `, ${amount(usage.cacheReadTokens)} of them from the cache`}`,
     `output tokens: ${amount(usage.outputTokens)}`,
     `requests whose tokens are not known: ${amount(usage.unknownUsage)}`,
     `cost: ${money(usage.costUsd, usage.unknownCost)}`,

@@ -3,7 +3,7 @@ import { effectsOfRun } from '../agent/run-effects.ts';
 import type { ChildUse } from '../agent/tool-call.ts';
 import { defined } from '../base/defined.ts';
 import { writeEffects } from '../model/effects.ts';
-import { subtractLedgers } from '../resilience/ledger.ts';
+import { addLedgers, emptyLedger, subtractLedgers } from '../resilience/ledger.ts';
 import type { Ledger } from '../resilience/ledger.ts';
 import type { RunBounds } from '../runtime/live-run.ts';
 import type { NodeCall } from '../runtime/node.ts';
@@ -44,7 +44,5 @@ export function childUse(
 
 /** What a run has used up, without what is not added up over runs. */
 function ledgerOf(usage: RunUsage): Ledger {
-  const { requests, inputTokens, outputTokens, unknownUsage, costUsd, unknownCost, waitedMs, lostTokens } =
-    usage;
-  return { requests, inputTokens, outputTokens, unknownUsage, costUsd, unknownCost, waitedMs, lostTokens };
+  return addLedgers(emptyLedger, usage);
 }

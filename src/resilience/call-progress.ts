@@ -55,7 +55,10 @@ export interface AttemptSituation extends ChainRest {
 }
 
 /** What an attempt used up, as far as it is known. */
-export type Charge = Pick<AttemptCharge, 'inputTokens' | 'outputTokens' | 'costUsd' | 'resent'>;
+export type Charge = Pick<
+  AttemptCharge,
+  'inputTokens' | 'outputTokens' | 'cacheReadTokens' | 'costUsd' | 'resent'
+>;
 
 /** The end of one step: of the attempt, or that it was not admitted, and what was decided about it. JSON as far as `value` is. */
 export type StepEnd<Value> = StepTimes & {
@@ -202,6 +205,7 @@ export function chargeEnd(ledger: Ledger, charge: Charge, failure: Failure | und
   return chargeAttempt(ledger, {
     inputTokens: charge.inputTokens,
     outputTokens: charge.outputTokens,
+    cacheReadTokens: charge.cacheReadTokens,
     costUsd: charge.costUsd,
     resent: charge.resent,
     wasSent: failure?.phase !== 'connect',

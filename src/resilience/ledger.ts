@@ -4,6 +4,8 @@ export interface Ledger {
   readonly requests: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** Input tokens that came from the provider's cache; absent where none did. */
+  readonly cacheReadTokens?: number;
   /** Requests after which the provider may have charged tokens that it never told. */
   readonly unknownUsage: number;
   readonly costUsd: number;
@@ -32,6 +34,7 @@ export interface AttemptCharge {
   readonly wasSent: boolean;
   readonly inputTokens?: number | undefined;
   readonly outputTokens?: number | undefined;
+  readonly cacheReadTokens?: number | undefined;
   readonly costUsd?: number | undefined;
   readonly isLost: boolean;
   /** Requests before that were lost with a kept connection: nobody knows whether the provider has charged for them. */
@@ -53,6 +56,7 @@ export function chargeAttempt(ledger: Ledger, charge: AttemptCharge): Ledger {
     unknownCost: ledger.unknownCost + (costUsd === undefined ? 1 : 0) + resent,
     waitedMs: ledger.waitedMs,
     lostTokens: ledger.lostTokens + (charge.isLost ? tokens : 0),
+    ...cached(ledger.cacheReadTokens, charge.cacheReadTokens),
   };
 }
 
@@ -72,6 +76,7 @@ export function addLedgers(one: Ledger, other: Ledger): Ledger {
     unknownCost: one.unknownCost + other.unknownCost,
     waitedMs: one.waitedMs + other.waitedMs,
     lostTokens: one.lostTokens + other.lostTokens,
+    ...cached(one.cacheReadTokens, other.cacheReadTokens),
   };
 }
 
@@ -86,7 +91,13 @@ export function subtractLedgers(one: Ledger, other: Ledger): Ledger {
     unknownCost: one.unknownCost - other.unknownCost,
     waitedMs: one.waitedMs - other.waitedMs,
     lostTokens: one.lostTokens - other.lostTokens,
+    ...cached(one.cacheReadTokens, -(other.cacheReadTokens ?? 0)),
   };
+}
+
+function cached(one = 0, other = 0): Pick<Ledger, 'cacheReadTokens'> {
+  const cacheReadTokens = one + other;
+  return cacheReadTokens > 0 ? { cacheReadTokens } : {};
 }
 
 /** The most that may be used up. What is absent has no bound. */

@@ -163,7 +163,8 @@ function chargeOf({ usage, costUsd, notes }: PartialResult): Attempted<PartialRe
   const inputTokens = readCount(usage.inputTokens);
   const outputTokens = readCount(usage.outputTokens);
   const isCost = typeof costUsd === 'number' && costUsd >= 0 && costUsd < Infinity;
-  const charge = { inputTokens, outputTokens, costUsd: isCost ? costUsd : undefined };
+  const cacheReadTokens = readCount(usage.cacheReadTokens);
+  const charge = { inputTokens, outputTokens, cacheReadTokens, costUsd: isCost ? costUsd : undefined };
   return notes === undefined ? charge : { ...charge, resent: countResent(notes) };
 }
 

@@ -162,7 +162,8 @@ describe('the prompt cache of Anthropic', () => {
       },
     ]);
     const agent = createAgent({ name: 'reader', model });
-    await agent.run('Hi.', { onEvent: (event) => void events.push(event) });
+    const { usage } = await agent.run('Hi.', { onEvent: (event) => void events.push(event) });
+    expect(usage).toMatchObject({ inputTokens: 1_300_000, cacheReadTokens: 1_000_000 });
     const finished = events.find(({ type }) => type === 'model-finished');
     expect(finished).toMatchObject({
       inputTokens: 1_300_000,
