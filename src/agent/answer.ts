@@ -144,7 +144,7 @@ function onAnswer(given: RunState, { calling, answer, tokens, events: before = [
     const end = { type: 'ended', end: 'completed', text: whole.text, output: output.value } as const;
     return endRun(overcome(answered, calling, true), end, events);
   }
-  const failure = outputFailure(output.problem, given.tallies.reasks + 1);
+  const failure = outputFailure(output, given.tallies.reasks + 1);
   return climb(answered, { ...fall, failure, events: [...events, { type: 'failure', turn, failure }] });
 }
 
@@ -167,11 +167,15 @@ function outputOf({ config }: RunState, { text, check }: Answer): OutputCheck {
   return check ?? { type: 'invalid', problem: 'It was not checked.' };
 }
 
-function outputFailure(problem: string, attempts: number): Failure {
+function outputFailure(
+  { problem, causes = [] }: Extract<OutputCheck, { type: 'invalid' }>,
+  attempts: number,
+): Failure {
   return createFailure('OUTPUT_PARSE_ERROR', {
     origin: 'output',
     message: `The answer does not fit the output schema: ${problem}`,
     context: { attempts },
+    causes,
   });
 }
 

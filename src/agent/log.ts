@@ -209,7 +209,7 @@ export const logRules = {
       strategy,
       tokensBefore,
       tokensAfter,
-      ...(failure === undefined ? {} : { code: failure.code }),
+      ...(failure === undefined ? {} : { code: failure.code, failure: failureFields(failure) }),
     }),
   },
   'messages-injected': {
@@ -298,7 +298,9 @@ function outcomeFields(outcome: RunOutcome): Readonly<Record<string, Json | unde
 /** A failure without its context and causes, which belong to the error report; of an error of the user's own code, where it was thrown. */
 function failureFields(failure: Failure): Json {
   const { code, origin, message, retryable, retryAfterMs, provider, causes } = failure;
-  const stack = causes.find((cause) => cause.stack !== undefined)?.stack;
+  const stack = causes.flatMap(({ name, stack: frames = [] }, index) =>
+    index === 0 || frames.length === 0 ? frames : [`caused by ${name}`, ...frames],
+  );
   return {
     code,
     origin,
@@ -306,6 +308,6 @@ function failureFields(failure: Failure): Json {
     retryable,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(provider === undefined ? {} : { provider: { ...provider } }),
-    ...(stack === undefined ? {} : { stack: [...stack] }),
+    ...(stack.length === 0 ? {} : { stack }),
   };
 }

@@ -50,7 +50,8 @@ export interface ContextChoice {
 
 /** What its answer means. */
 export type ChoiceReading =
-  { readonly type: 'ok'; readonly choice: ContextChoice } | { readonly type: 'failed'; readonly why: string };
+  | { readonly type: 'ok'; readonly choice: ContextChoice }
+  | { readonly type: 'failed'; readonly why: string; readonly thrown?: unknown };
 
 const maxSummaryCharacters = 12_000;
 

@@ -193,5 +193,6 @@ async function refusalOf(held: Held, { name, states }: Asked): Promise<Failure |
     message: `The node "${name}" cannot take what "${by}" gave: ${issues.join('; ')}`,
     hint: `Let "${by}" give what "accepts" of "${name}" asks for, or change "accepts".`,
     context: { node: name, from: by, issues },
+    causes: checked.causes ?? [],
   });
 }

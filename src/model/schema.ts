@@ -1,6 +1,7 @@
 import { isRecord } from '../base/json.ts';
 import { isPromiseLike } from '../base/promise-like.ts';
 import { boundText } from '../base/text.ts';
+import { causesOf } from '../errors/classify/causes.ts';
 import { configError } from '../errors/config-error.ts';
 import { RerailError } from '../errors/rerail-error.ts';
 import { copySchema } from './copy-schema.ts';
@@ -165,6 +166,7 @@ function uncheckable(error: unknown): InputCheck {
   return {
     type: 'invalid',
     issues: [{ path: '', message: `cannot be checked: the schema threw "${message}"` }],
+    causes: causesOf(error),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Json } from '../base/json.ts';
 import type { FailureCode } from '../errors/codes.ts';
-import type { SideEffect } from '../errors/failure.ts';
+import type { Cause, SideEffect } from '../errors/failure.ts';
 import type { JsonSchema } from './request.ts';
 import type { StandardSchema } from './standard-schema.ts';
 
@@ -122,9 +122,15 @@ export interface Tool {
 }
 
 /** An input that the schema lets through, or what it objects to, path by path. */
-export type InputCheck =
-  | { readonly type: 'valid'; readonly value: unknown }
-  | { readonly type: 'invalid'; readonly issues: readonly SchemaIssue[] };
+export type InputCheck = { readonly type: 'valid'; readonly value: unknown } | InvalidInput;
+
+/** What a schema objects to. */
+export interface InvalidInput {
+  readonly type: 'invalid';
+  readonly issues: readonly SchemaIssue[];
+  /** What the schema's own code threw, for a developer. */
+  readonly causes?: readonly Cause[];
+}
 
 /** One objection of a schema. */
 export interface SchemaIssue {

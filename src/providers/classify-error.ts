@@ -2,6 +2,7 @@ import { unreachable } from '../base/assert.ts';
 import { isRecord } from '../base/json.ts';
 import { adviseName } from '../base/nearest.ts';
 import { isPromiseLike } from '../base/promise-like.ts';
+import { causesOf } from '../errors/classify/causes.ts';
 import { maxDelayMs } from '../errors/classify/duration.ts';
 import { describeThrown } from '../errors/classify/safe-read.ts';
 import { failureTraits } from '../errors/codes.ts';
@@ -54,7 +55,7 @@ function isOfProvider({ code, origin }: Failure): boolean {
 type Said =
   | { readonly type: 'none' }
   | { readonly type: 'verdict'; readonly verdict: FailureVerdict }
-  | { readonly type: 'broken'; readonly why: string };
+  | { readonly type: 'broken'; readonly why: string; readonly thrown?: unknown };
 
 function askFor(classify: ClassifyError, failure: Failure, evidence: () => FailureEvidence): Said {
   try {
@@ -74,7 +75,7 @@ function askFor(classify: ClassifyError, failure: Failure, evidence: () => Failu
     return problem === undefined ? { type: 'verdict', verdict } : { type: 'broken', why: problem };
   } catch (error) {
     // What matters is the failure; that its classifier threw is a remark.
-    return { type: 'broken', why: `it threw: ${describeThrown(error)}` };
+    return { type: 'broken', why: `it threw: ${describeThrown(error)}`, thrown: error };
   }
 }
 
@@ -107,6 +108,7 @@ function correct(failure: Failure, said: Said): Failure {
       return createFailure(failure.code, {
         ...failure,
         context: { ...failure.context, classifyError: said.why },
+        causes: [...failure.causes, ...causesOf(said.thrown)],
       });
     case 'verdict': {
       const { code = failure.code, retryable, retryAfterMs } = said.verdict;

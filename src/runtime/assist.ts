@@ -6,6 +6,7 @@ import type { Schema } from '../model/tool.ts';
 import { addLedgers, emptyLedger } from '../resilience/ledger.ts';
 import type { Ledger } from '../resilience/ledger.ts';
 import { reaskMessage } from '../agent/output.ts';
+import type { OutputCheck } from '../agent/output.ts';
 import { describeOutput } from '../model/output-schema.ts';
 import type { Message } from '../model/message.ts';
 import type { AgentParts } from './agent-parts.ts';
@@ -59,7 +60,7 @@ export async function assist(
     if (form === undefined) return { value: text, charge };
     const check = await checkOutput(text, form);
     if (check.type === 'valid') return { value: check.value, charge };
-    if (round === maxRounds) throw badForm(check.problem);
+    if (round === maxRounds) throw badForm(check);
     messages = [
       ...messages,
       { role: 'assistant', content: text },
@@ -68,7 +69,7 @@ export async function assist(
   }
 }
 
-function badForm(problem: string): RerailError {
+function badForm({ problem, causes = [] }: Extract<OutputCheck, { type: 'invalid' }>): RerailError {
   const message = `The model helped a tool with an answer of the wrong form: ${problem}`;
-  return RerailError.from(createFailure('OUTPUT_PARSE_ERROR', { origin: 'output', message }));
+  return RerailError.from(createFailure('OUTPUT_PARSE_ERROR', { origin: 'output', message, causes }));
 }

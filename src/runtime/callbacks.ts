@@ -122,10 +122,15 @@ function checkCallbacks(callbacks: unknown): void {
 }
 
 function debugFacts(event: RunEvent, runId: string): DebugFacts {
-  const hasFailure = event.type === 'failure' || event.type === 'recovery' || event.type === 'hook-failed';
-  if (!hasFailure) return { runId };
-  const { failure } = event;
+  const failure = failureIn(event);
+  if (failure === undefined) return { runId };
   return { runId, detail: `${renderFailure(failure, 'developer')}\n  docs: ${docsOf(failure.code)}` };
+}
+
+function failureIn(event: RunEvent): Failure | undefined {
+  // A run may end by a failure that no other event has, such as one of a hook.
+  const holder = event.type === 'run-finished' ? event.outcome : event;
+  return 'failure' in holder ? holder.failure : undefined;
 }
 
 function retryFacts(

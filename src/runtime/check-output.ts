@@ -58,7 +58,10 @@ function parse(text: string): Read {
 }
 
 function toOutputCheck(check: InputCheck, isRepaired: boolean): OutputCheck {
-  if (check.type === 'invalid') return invalid(describeIssues(check.issues));
+  if (check.type === 'invalid') {
+    const { issues, causes } = check;
+    return { ...invalid(describeIssues(issues)), ...(causes === undefined ? {} : { causes }) };
+  }
   return isRepaired
     ? { type: 'valid', value: check.value, isRepaired: true }
     : { type: 'valid', value: check.value };

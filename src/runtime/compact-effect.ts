@@ -135,7 +135,7 @@ async function askAll(
     if (question.type === 'own') {
       const reading = await askStrategy(parts, live, { question, signal });
       choices.set(question.place, reading);
-      if (reading.type === 'failed') failures.push(strategyFailed(question.strategy, reading.why));
+      if (reading.type === 'failed') failures.push(strategyFailed(question.strategy, reading));
     } else if (withoutModel) whole = { ...whole, summary: { type: 'failed', why: 'No model may be asked.' } };
     else {
       const { reading, ledger, failure } = await askSummary(parts, live, {
@@ -172,7 +172,11 @@ async function askStrategy(
     case 'answered':
       return readChoice(end.answer, view);
     case 'threw':
-      return { type: 'failed', why: `it threw: ${classifyFailure(end.thrown, 'context').message}` };
+      return {
+        type: 'failed',
+        why: `it threw: ${classifyFailure(end.thrown, 'context').message}`,
+        thrown: end.thrown,
+      };
     case 'timed-out':
       return { type: 'failed', why: `it gave no answer within ${maxStrategyMs / 1000} s` };
     case 'aborted':
@@ -186,10 +190,14 @@ function nameOf({ name }: OwnStrategy): string {
   return name === '' ? 'without a name' : showName(name);
 }
 
-function strategyFailed(strategy: OwnStrategy, why: string): Failure {
+function strategyFailed(
+  strategy: OwnStrategy,
+  { why, thrown: cause }: Extract<ChoiceReading, { type: 'failed' }>,
+): Failure {
   return createFailure('COMPACTION_FAILED', {
     origin: 'context',
     message: `The context strategy ${nameOf(strategy)} could not be used, so the next one was: ${why}`,
+    cause,
   });
 }
 

@@ -44,7 +44,7 @@ export function encodeResult(value: unknown, bounds: ResultBounds): Encoding {
       ? encodeWritten(value, bounds)
       : { content: parts, resultHash: fingerprint(JSON.stringify(parts)) };
   } catch (thrown) {
-    return { failure: notEncodable(describeThrown(thrown)) };
+    return { failure: notEncodable(describeThrown(thrown), thrown) };
   }
 }
 
@@ -55,11 +55,12 @@ export function encodedText({ text, totalCharacters }: CutText, notes = ''): Enc
   return totalCharacters === undefined ? { content, resultHash } : { content, resultHash, totalCharacters };
 }
 
-function notEncodable(why: string): Failure {
+function notEncodable(why: string, cause?: unknown): Failure {
   return createFailure('SERIALIZATION_ERROR', {
     origin: 'tool',
     phase: 'execute',
     message: `Cannot encode what the tool returned: ${why}`,
+    cause,
   });
 }
 

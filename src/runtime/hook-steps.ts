@@ -222,7 +222,11 @@ export async function aroundAsking(
   );
   if (verdict.type === 'continue') return undefined;
   if (verdict.type === 'aborted') return { type: 'cancelled' };
-  const answer = { given: true, value: { approved: false, reason: verdict.failure.message } } as const;
+  const { hook, failure } = verdict;
+  // The call is denied, and nothing else would say that it was by a defect.
+  if (failure.code === 'HOOK_FAILED')
+    publish(live, { type: 'hook-failed', hook, point: 'approval', failure });
+  const answer = { given: true, value: { approved: false, reason: failure.message } } as const;
   return { type: 'person-answered', answer, wallMs: live.state?.wallMs ?? 0 };
 }
 

@@ -133,7 +133,7 @@ function checkInput(reading: Reading): PreparedCall | Promise<PreparedCall> {
 
 function decide(reading: Reading, check: InputCheck): PreparedCall {
   const { call, tool, options, input, unreadable } = reading;
-  if (check.type === 'invalid') return refuseArguments(call, check.issues, reading.isEmpty === true);
+  if (check.type === 'invalid') return refuseArguments(call, check, reading.isEmpty === true);
   const { permission, why } = options.decidePermission(tool, input);
   if (permission === 'deny') return refuseDenied(call, why);
   if (unreadable !== undefined && tool.effect === 'once' && permission !== 'ask') {

@@ -1,8 +1,8 @@
 import type { PreparedCall, ToolEnd } from '../agent/tool-call.ts';
 import { fingerprint } from '../base/hash.ts';
 import { clean, createFailure } from '../errors/failure.ts';
-import type { Failure } from '../errors/failure.ts';
-import type { SchemaIssue } from '../model/tool.ts';
+import type { Cause, Failure } from '../errors/failure.ts';
+import type { InvalidInput } from '../model/tool.ts';
 import { findJsonFault } from './json-fault.ts';
 import type { ToolRegistry } from './tool-registry.ts';
 
@@ -63,13 +63,13 @@ const maxExcerptCharacters = 20;
 /** A call whose arguments do not fit their schema. */
 export function refuseArguments(
   call: Refusable,
-  issues: readonly SchemaIssue[],
+  { issues, causes = [] }: InvalidInput,
   isEmpty: boolean,
 ): PreparedCall {
   const lines = issues.map(({ path, message }) => `- ${path === '' ? 'the arguments' : path}: ${message}`);
   const problem = isEmpty ? 'it was called without arguments, but needs some' : 'the arguments do not fit';
   const message = `Cannot run tool "${call.name}": ${problem}:\n${lines.join('\n')}`;
-  const failure = failureOf('VALIDATION_ERROR', call, { message, issues: issues.length });
+  const failure = failureOf('VALIDATION_ERROR', call, { message, issues: issues.length, causes });
   return refuse(call, { failure, words: `${message}\n${notRun} Correct the arguments and call it again.` });
 }
 
@@ -104,15 +104,23 @@ interface Facts {
   readonly message: string;
   readonly isWithdrawn?: true;
   readonly issues?: number;
+  readonly causes?: readonly Cause[];
 }
 
 function failureOf(
   code: 'TOOL_NOT_FOUND' | 'VALIDATION_ERROR' | 'PERMISSION_DENIED',
   { name }: Refusable,
-  { message, ...facts }: Facts,
+  { message, causes = [], ...facts }: Facts,
 ): Failure {
   const context = { tool: name, ...facts };
-  return createFailure(code, { origin: 'tool', message, phase: 'parse', sideEffect: 'none', context });
+  return createFailure(code, {
+    origin: 'tool',
+    message,
+    phase: 'parse',
+    sideEffect: 'none',
+    context,
+    causes,
+  });
 }
 
 function endless(sentence: string): string {

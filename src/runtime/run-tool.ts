@@ -72,7 +72,7 @@ function execute(call: ToolCall): Performed | PromiseLike<Performed> {
 
 function executeChecked(call: ToolCall, check: InputCheck): Performed | PromiseLike<Performed> {
   const { tool } = call.run;
-  if (check.type === 'invalid') return { type: 'refused', failure: invalidInput(tool, check.issues) };
+  if (check.type === 'invalid') return { type: 'refused', failure: invalidInput(tool, check) };
   // Time ran out over the check: nobody waits, so nothing may happen any more.
   if (call.interruption !== undefined) return { type: 'refused', failure: notBegun(tool, 'no-time') };
   call.hasBegun = true;

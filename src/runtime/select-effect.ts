@@ -76,7 +76,7 @@ export async function performSelectEffect(
   const timeoutMs = maxSelectMs;
   const end = await callHook((context) => selectModel?.(view, context), { clock, timeoutMs, signal, owner });
   if (end.type === 'aborted') throw signal.reason;
-  if (end.type === 'threw') return failed(`threw: ${describeThrown(end.thrown)}`);
+  if (end.type === 'threw') return failed(`threw: ${describeThrown(end.thrown)}`, end.thrown);
   if (end.type === 'timed-out') return failed(`gave no answer within ${maxSelectMs / 1000} s`);
   const target = offered.includes(end.answer as Model) ? models.indexOf(end.answer as Model) : -1; // Compared, not used.
   if (target === -1) return failed(`gave ${showValue(end.answer)}, which is none of the agent's models`);
@@ -84,12 +84,13 @@ export async function performSelectEffect(
   return { type: 'done', value };
 }
 
-function failed(why: string): EffectEnd {
+function failed(why: string, cause?: unknown): EffectEnd {
   const failure = createFailure('HOOK_FAILED', {
     origin: 'hook',
     message: `The function "selectModel" ${why}`,
     hint: 'Return one of the models that it is given in "models", then resume the run.',
     context: { hook: 'selectModel' },
+    cause,
   });
   return { type: 'failed', failure };
 }

@@ -84,7 +84,7 @@ async function measure(meter: Meter, live: LiveRun, { messages, signal }: Measur
     const end = asked instanceof Promise ? await asked : asked;
     const reading = readCount(end);
     if (typeof reading === 'number') counts.set(text, reading);
-    else tell(meter, live, counterFailed(reading.why));
+    else tell(meter, live, counterFailed(reading));
     // What it had no time for is asked again before the next call.
     if (end.type === 'timed-out' || end.type === 'aborted') return;
   }
@@ -129,18 +129,24 @@ function textsIn(count: (countText: (text: string) => number) => number): readon
   return texts;
 }
 
-function readCount(end: HookCallEnd): number | { readonly why: string } {
-  if (end.type === 'threw') return { why: `threw: ${describeThrown(end.thrown)}` };
+interface Miscount {
+  readonly why: string;
+  readonly thrown?: unknown;
+}
+
+function readCount(end: HookCallEnd): number | Miscount {
+  if (end.type === 'threw') return { why: `threw: ${describeThrown(end.thrown)}`, thrown: end.thrown };
   if (end.type !== 'answered') return { why: `gave no answer within ${maxMeasureMs / 1000} s` };
   const { answer } = end;
   const isCount = typeof answer === 'number' && answer >= 0 && answer <= maxTokens;
   return isCount ? Math.ceil(answer) : { why: `gave ${showValue(answer)}, which is no number of tokens` };
 }
 
-function counterFailed(why: string): Failure {
+function counterFailed({ why, thrown: cause }: Miscount): Failure {
   return createFailure('HOOK_FAILED', {
     origin: 'hook',
     message: `The token counter ${why}: the built-in estimate is used in its place`,
     context: { hook: 'tokenCounter' },
+    cause,
   });
 }

@@ -6,9 +6,9 @@ import { classifyFailure } from '../errors/classify-failure.ts';
 import { failureTraits } from '../errors/codes.ts';
 import type { FailureCode } from '../errors/codes.ts';
 import { clean, createFailure, sideEffects } from '../errors/failure.ts';
-import type { Failure, SideEffect } from '../errors/failure.ts';
+import type { Cause, Failure, SideEffect } from '../errors/failure.ts';
 import { renderFailure } from '../errors/render-failure.ts';
-import type { SchemaIssue, Tool } from '../model/tool.ts';
+import type { InvalidInput, Tool } from '../model/tool.ts';
 import { dropPromise } from './bounded-work.ts';
 
 /** Makes a failure of whatever a tool threw: the tool's own verdict first, then ours. Never throws. */
@@ -20,17 +20,16 @@ export function failureOfThrown(tool: Tool, thrown: unknown): Failure {
   const failure = classifyFailure(thrown, 'tool');
   // Whoever made the failure may know better than the tool's declaration; our own guess does not.
   const declared = failure.classifiedBy === 'declared' ? failure.sideEffect : undefined;
-  return Object.freeze({
+  return createFailure(failure.code, {
     ...failure,
-    message: isList(readProperty(thrown, 'errors'))
-      ? clean(describeDeeply(thrown), maxMessageLength)
-      : failure.message,
+    message: isList(readProperty(thrown, 'errors')) ? describeDeeply(thrown) : failure.message,
     sideEffect: declared ?? effectOf(tool),
-    context: Object.freeze({
+    context: {
       ...failure.context,
       tool: tool.name,
       ...(verdict.type === 'broken' ? { classifyError: verdict.why } : {}),
-    }),
+    },
+    causes: verdict.type === 'broken' ? [...failure.causes, ...verdict.causes] : failure.causes,
   });
 }
 
@@ -181,7 +180,7 @@ const notBegunReasons = {
 const maxShownIssues = 10;
 
 /** An input that its schema does not let through, told when the call begins. */
-export function invalidInput(tool: Tool, issues: readonly SchemaIssue[]): Failure {
+export function invalidInput(tool: Tool, { issues, causes = [] }: InvalidInput): Failure {
   const shown = issues
     .slice(0, maxShownIssues)
     .map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
@@ -192,29 +191,30 @@ export function invalidInput(tool: Tool, issues: readonly SchemaIssue[]): Failur
     sideEffect: 'none',
     message: shown === '' ? 'the input does not fit the schema' : shown,
     context: { tool: tool.name },
+    causes,
   });
 }
 
-const maxMessageLength = 1000;
 const maxModelLength = 2000;
 
 type Verdict =
   | { readonly type: 'known'; readonly said: object }
   | { readonly type: 'none' }
-  | { readonly type: 'broken'; readonly why: string };
+  | { readonly type: 'broken'; readonly why: string; readonly causes: readonly Cause[] };
 
 function askTool(tool: Tool, thrown: unknown): Verdict {
   if (tool.classifyError === undefined) return { type: 'none' };
   try {
     const said: unknown = tool.classifyError(thrown);
     if (said === undefined || said === null) return { type: 'none' };
-    if (dropPromise(said)) return { type: 'broken', why: 'it gave a promise: it must answer at once' };
+    if (dropPromise(said))
+      return { type: 'broken', why: 'it gave a promise: it must answer at once', causes: [] };
     return typeof said === 'object'
       ? { type: 'known', said }
-      : { type: 'broken', why: 'it answered with something that is no verdict' };
+      : { type: 'broken', why: 'it answered with something that is no verdict', causes: [] };
   } catch (error) {
     // What matters is what the tool threw; that its classifier threw too is a remark.
-    return { type: 'broken', why: `it threw: ${describeThrown(error)}` };
+    return { type: 'broken', why: `it threw: ${describeThrown(error)}`, causes: causesOf(error) };
   }
 }
 

@@ -5,6 +5,7 @@ import type { Reply, ToolEnd } from '../agent/tool-call.ts';
 import { isForeign } from '../agent/provenance.ts';
 import { hashText } from '../base/hash.ts';
 import type { Json } from '../base/json.ts';
+import { describeThrown } from '../errors/classify/safe-read.ts';
 import { createFailure } from '../errors/failure.ts';
 import { renderFailure } from '../errors/render-failure.ts';
 import { runOwned } from '../model/stray-errors.ts';
@@ -77,7 +78,7 @@ export function toRun(parts: AgentParts, live: LiveRun, working: Working): ToolR
     input: given,
     resource:
       typeof tool.resource === 'function'
-        ? runOwned(ownerOfCall(parts, live, working), () => resourceOf(tool, given))
+        ? runOwned(ownerOfCall(parts, live, working), () => resourceOf(tool, given, live))
         : tool.resource,
     runId,
     turn,
@@ -208,13 +209,20 @@ function notStarted({ callId, name }: ReadyCall): ToolEnd {
   };
 }
 
-function resourceOf(tool: Tool, input: Json): string | undefined {
-  const { resource } = tool;
+function resourceOf(tool: Tool, input: Json, live: LiveRun): string | undefined {
+  const { name, resource } = tool;
   if (typeof resource !== 'function') return resource;
   try {
     const named: unknown = resource(input);
     return typeof named === 'string' && named !== '' ? named : unnamedResource(tool, named);
   } catch (error) {
+    const failure = createFailure('HOOK_FAILED', {
+      origin: 'hook',
+      message: `"resource" of the tool "${name}" threw, so the call waits for all others of its tool: ${describeThrown(error)}`,
+      context: { tool: name },
+      cause: error,
+    });
+    publish(live, { type: 'hook-failed', hook: 'resource', point: 'before-tool', failure });
     return unnamedResource(tool, error);
   }
 }

@@ -23,6 +23,8 @@ export interface WorkerError {
   readonly name: string;
   readonly message: string;
   readonly fields: Readonly<Record<string, string | number | boolean>>;
+  /** As the engine wrote it in that thread: where the bug is. */
+  readonly stack?: string;
   readonly cause?: WorkerError;
 }
 
@@ -123,9 +125,10 @@ function rerailPlain(error, { depth, isText }) {
     const value = rerailRead(error, key);
     if (typeof value === 'string' || typeof value === 'number') fields[key] = value;
   }
+  const stack = rerailText(rerailRead(error, 'stack'));
   const cause = rerailRead(error, 'cause');
-  if (cause === undefined || cause === null || depth >= 8) return { name, message, fields };
-  return { name, message, fields, cause: rerailPlain(cause, { depth: depth + 1, isText }) };
+  if (cause === undefined || cause === null || depth >= 8) return { name, message, fields, stack };
+  return { name, message, fields, stack, cause: rerailPlain(cause, { depth: depth + 1, isText }) };
 }
 
 function rerailIsObject(value) {

@@ -161,8 +161,10 @@ function failBroken(error: unknown, context: ToolContext): never {
   });
 }
 
-function revive({ name, message, fields, cause }: WorkerError): Error {
+function revive({ name, message, fields, stack = '', cause }: WorkerError): Error {
   const error = new Error(message, cause === undefined ? {} : { cause: revive(cause) });
   Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true });
+  // Its own would show this line, which has no bug.
+  Object.defineProperty(error, 'stack', { value: stack, configurable: true, writable: true });
   return Object.assign(error, fields);
 }

@@ -4,10 +4,18 @@ import { isRecord } from '../../base/json.ts';
 import type { Json } from '../../base/json.ts';
 import { severities } from '../../errors/codes.ts';
 import type { Severity } from '../../errors/codes.ts';
+import { thrownOf } from '../../errors/live-errors.ts';
 import { defineTool } from '../../model/define-tool.ts';
 import type { ReadSchema } from '../../model/schema.ts';
 import { showValue } from '../../model/show-value.ts';
-import type { ErrorVerdict, FailDetails, SchemaIssue, Tool, ToolContext } from '../../model/tool.ts';
+import type {
+  ErrorVerdict,
+  FailDetails,
+  InvalidInput,
+  SchemaIssue,
+  Tool,
+  ToolContext,
+} from '../../model/tool.ts';
 import { readValueSchema } from './capability.ts';
 import type { Capability, CapabilityContext, ParsedValues, Values } from './plan-types.ts';
 
@@ -142,7 +150,11 @@ async function readRequired(
     const what = `capability "${capability.name}" requires the value "${name}"`;
     if (!Object.hasOwn(values, name)) return fail(`${what}, and it was not given`, details);
     const check = await schema.check(values[name]);
-    if (check.type === 'invalid') return fail(`${what}, and it does not fit: ${told(check.issues)}`, details);
+    if (check.type === 'invalid')
+      return fail(`${what}, and it does not fit: ${told(check.issues)}`, {
+        ...details,
+        cause: thrownBy(check),
+      });
     read.push([name, check.value]);
   }
   return Object.fromEntries(read) as ParsedValues<Values>; // Each came through its schema.
@@ -155,22 +167,26 @@ async function readProvided(
   fail: ToolContext['fail'],
 ): Promise<Readonly<Record<string, Json>>> {
   const read: [string, Json][] = [];
-  const broken = (what: string, value: string, hint: string): never =>
+  const broken = (what: string, value: string, details: FailDetails): never =>
     fail(`capability "${capability.name}" promises to provide the value "${value}", ${what}`, {
+      ...details,
       retryable: false,
-      hint,
       context: { severity: 'critical', capability: capability.name, value },
     });
   for (const [name, schema] of provides) {
     const value: unknown = isRecord(given) && Object.hasOwn(given, name) ? given[name] : undefined;
-    if (value === undefined) return broken('and did not', name, `Return { ${name}: … } from "execute".`);
+    if (value === undefined)
+      return broken('and did not', name, { hint: `Return { ${name}: … } from "execute".` });
     const check = await schema.check(value);
     if (check.type === 'invalid')
-      return broken(`and it does not fit: ${told(check.issues)}`, name, 'Mend "execute" or the schema.');
+      return broken(`and it does not fit: ${told(check.issues)}`, name, {
+        hint: 'Fix "execute" or the schema.',
+        cause: thrownBy(check),
+      });
     const json = copyStrictJson(check.value);
     if (json === undefined) {
       const hint = 'Return texts, numbers, lists and plain objects: a Date as its ISO text, for example.';
-      return broken('and it is no JSON, or has more than 200,000 members', name, hint);
+      return broken('and it is no JSON, or has more than 200,000 members', name, { hint });
     }
     read.push([name, json]);
   }
@@ -205,6 +221,12 @@ function told(issues: readonly SchemaIssue[]): string {
     .slice(0, maxTold)
     .map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
     .join('; ');
+}
+
+/** What the schema's own code threw. */
+function thrownBy({ causes = [] }: InvalidInput): unknown {
+  const [cause] = causes;
+  return cause === undefined ? undefined : thrownOf(cause)?.thrown;
 }
 
 /** What the capability says, as a tool says it. Code without types may say anything: what is no verdict is told as it is. */
