@@ -88,7 +88,11 @@ const requestFields = [
 
 function checkApproval(answer: unknown, request: PersonRequest | undefined): AnswerCheck {
   if (typeof answer === 'boolean') return fine;
-  const read = readKnown(answer, ['approved', 'reason'], 'true, false or { approved: true | false }');
+  const read = readKnown(
+    answer,
+    ['approved', 'input', 'reason'],
+    'true, false or { approved: true | false }',
+  );
   if ('problem' in read) return misuse(read.problem);
   const { fields } = read;
   if (fields.get('type') === 'absent') {

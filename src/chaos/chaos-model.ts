@@ -16,6 +16,7 @@ import type { Player, Step } from '../providers/simulated/play-attempt.ts';
 import { breakStream } from './break-stream.ts';
 import { chaosConfigError } from './config-error.ts';
 import { randomFor } from './seeded.ts';
+import { scheduleNames } from './schedule.ts';
 import { drawKind, entryAt } from './slots.ts';
 import { truncateArguments } from './truncate-arguments.ts';
 import { settleParts } from './wrapped-call.ts';
@@ -120,6 +121,7 @@ function checkGiven(model: unknown, given: unknown): void {
   }
   if (isRecord(given)) checkOptions({ of: 'chaos()', rules: ['seed', 'faults'] }, given);
   const faults = isRecord(given) ? given['faults'] : undefined;
+  if (isRecord(faults)) checkOptions({ of: '"faults"', rules: scheduleNames }, faults);
   const isSchedule = isRecord(faults) && ('rate' in faults || Array.isArray(faults['script']));
   if (typeof faults === 'function' || isSchedule) return;
   throw chaosConfigError(
@@ -260,6 +262,7 @@ function checkFault(fault: ModelFault): void {
     const known = Object.keys(names).join(', ');
     throw chaosConfigError(`chaos() knows no fault "${name}"`, `There are: ${known}`);
   }
+  checkOptions({ of: `the fault "${name}"`, rules: ['name', ...Object.keys(fieldRules)] }, fault);
   checkFields(fault);
 }
 

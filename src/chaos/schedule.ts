@@ -1,4 +1,5 @@
 import { isRecord } from '../base/json.ts';
+import { checkOptions } from '../model/check-options.ts';
 import { chaosConfigError } from './config-error.ts';
 import { readFaultSpec } from './fault-spec.ts';
 import type { FaultSpec } from './fault-spec.ts';
@@ -59,8 +60,12 @@ export function createSchedule(faults: FaultSchedule | undefined, seed: number):
   };
 }
 
+/** The fields of a schedule. */
+export const scheduleNames = ['rate', 'kinds', 'script', 'repeat'];
+
 /** It may come from a program without types, or from a file. */
 function checkShape(faults: unknown): void {
+  if (isRecord(faults)) checkOptions({ of: '"faults"', rules: scheduleNames }, faults);
   if (isRecord(faults) && ('rate' in faults || 'script' in faults)) return;
   throw chaosConfigError(
     'The faults must be given as { script: […] } or { rate: 0.3 }, or by a function',

@@ -7,6 +7,7 @@ import { continueMessage } from '../agent/notes.ts';
 import type { Calling, CallState, RunState } from '../agent/state.ts';
 import type { ToolEnd } from '../agent/tool-call.ts';
 import { attemptOf } from '../agent/turn.ts';
+import { checkOptions } from '../model/check-options.ts';
 import type { ModelResponse, PartialResult } from '../model/model.ts';
 import type { ModelRequest } from '../model/request.ts';
 import type { Tool } from '../model/tool.ts';
@@ -31,10 +32,9 @@ export interface RequestOptions {
 }
 
 /** The request for a `call-model` action. */
-export function requestOf(
-  state: RunState,
-  { instructions = '', tools = [] }: RequestOptions = {},
-): ModelRequest {
+export function requestOf(state: RunState, options: RequestOptions = {}): ModelRequest {
+  checkOptions({ of: 'requestOf()', rules: ['instructions', 'tools'] }, options);
+  const { instructions = '', tools = [] } = options;
   const calling = callingOf(state);
   const registry = createToolRegistry(tools);
   const left = registry.without(withdrawnNames(state));

@@ -1,3 +1,6 @@
+import { aFlag, anObject, oneOf } from './check-options.ts';
+import type { OptionRule } from './check-options.ts';
+
 /** What a model can be asked for. A request that asks for more is refused when it is made, before anything is sent. */
 export interface Capabilities {
   readonly tools: boolean;
@@ -16,6 +19,21 @@ export interface Capabilities {
   /** `prefill`: a broken answer can be continued from its text. */
   readonly continuation: 'prefill' | 'none';
 }
+
+/** For options that take capabilities. */
+export const someCapabilities: OptionRule = anObject('{ images: false }', {
+  tools: aFlag,
+  parallelToolCalls: aFlag,
+  structuredOutput: oneOf('native', 'none'),
+  outputBesideTools: aFlag,
+  images: aFlag,
+  files: aFlag,
+  reasoningEffort: aFlag,
+  reasoningBudget: aFlag,
+  caching: oneOf('marked', 'automatic', 'none'),
+  sampling: { isLegal: Array.isArray, expected: 'a list of sampling options' },
+  continuation: oneOf('prefill', 'none'),
+} satisfies Record<keyof Capabilities, OptionRule>);
 
 /** Request fields that shape sampling; a provider lists those it takes. */
 export type SamplingOption =

@@ -1,4 +1,5 @@
 import { isRecord } from '../base/json.ts';
+import { adviseName, nearestNames } from '../base/nearest.ts';
 import type { ModelRequest } from './request.ts';
 import { showName, showValue } from './show-value.ts';
 
@@ -69,8 +70,9 @@ const rules: ReadonlyMap<string, FieldRule | 'elsewhere'> = new Map(Object.entri
 
 const efforts: ReadonlySet<unknown> = new Set(['none', 'minimal', 'low', 'medium', 'high']);
 
-function findReasoning({ effort, budgetTokens }: Fields): readonly string[] {
-  const problems: string[] = [];
+function findReasoning(reasoning: Fields): readonly string[] {
+  const { effort, budgetTokens } = reasoning;
+  const problems = unknownIn('reasoning', reasoning, ['effort', 'budgetTokens']);
   if (effort !== undefined && !efforts.has(effort)) {
     problems.push(broken('reasoning.effort', '"none", "minimal", "low", "medium" or "high"', effort));
   }
@@ -78,6 +80,13 @@ function findReasoning({ effort, budgetTokens }: Fields): readonly string[] {
     problems.push(broken('reasoning.budgetTokens', 'a whole number, 0 or above', budgetTokens));
   }
   return problems;
+}
+
+/** Fields of a part of the request that there are not. One that is undefined is absent. */
+export function unknownIn(part: string, given: Fields, known: readonly string[]): string[] {
+  return Object.keys(given)
+    .filter((name) => given[name] !== undefined && !known.includes(name))
+    .map((name) => `"${part}" has no field ${showName(name)}: ${adviseName(name, known)}`);
 }
 
 const maxListCharacters = 70;
@@ -116,7 +125,11 @@ const fieldsElsewhere: ReadonlyMap<string, string> = new Map([
 ]);
 
 function unknownField(field: string): string {
+  const [nearest] = nearestNames(field, [...rules.keys()]);
   const instead =
-    fieldsElsewhere.get(field) ?? 'leave it out, or put it into "providerOptions" if it is the provider\'s';
+    fieldsElsewhere.get(field) ??
+    (nearest === undefined
+      ? 'leave it out, or put it into "providerOptions" if it is the provider\'s'
+      : `did you mean "${nearest}"?`);
   return `a request has no field ${showName(field)}: ${instead}`;
 }

@@ -8,6 +8,8 @@ export interface OptionRule {
   readonly isLegal: (value: unknown) => boolean;
   /** Ends the sentence "must be …". */
   readonly expected: string;
+  /** The options that it has itself, where it is an object. */
+  readonly inside?: Rules;
 }
 
 /** The options that something takes. */
@@ -15,8 +17,10 @@ export interface OptionsSpec {
   /** What takes them, as a sentence names it: `openai()`. */
   readonly of: string;
   /** Every option by its name; names alone where other code looks at the values. */
-  readonly rules: readonly string[] | Readonly<Record<string, OptionRule>>;
+  readonly rules: Rules;
 }
+
+type Rules = readonly string[] | Readonly<Record<string, OptionRule>>;
 
 /**
  * Throws a `ConfigError` for the first option that does not exist, with the name that was probably meant, or that has a value which makes no
@@ -37,11 +41,10 @@ export function checkOptions({ of, rules }: OptionsSpec, value: unknown): Readon
       );
     if (!rule.isLegal(given))
       throw configError(`"${name}" of ${of} must be ${rule.expected}, got ${showValue(given)}`, details);
+    if (rule.inside !== undefined) checkOptions({ of: `"${name}" of ${of}`, rules: rule.inside }, given);
   }
   return value;
 }
-
-type Rules = OptionsSpec['rules'];
 
 function namesOf(rules: Rules): readonly string[] {
   return isNames(rules) ? rules : Object.keys(rules);
@@ -93,11 +96,9 @@ export const aSignal: OptionRule = {
   expected: 'an AbortSignal: of a controller, hand in its "signal"',
 };
 
-export function anObject(example: string): OptionRule {
-  return {
-    isLegal: isRecord,
-    expected: `an object, such as ${example}`,
-  };
+export function anObject(example: string, inside?: Rules): OptionRule {
+  const rule = { isLegal: isRecord, expected: `an object, such as ${example}` };
+  return inside === undefined ? rule : { ...rule, inside };
 }
 
 export function anObjectWith(method: string, expected: string): OptionRule {

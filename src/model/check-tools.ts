@@ -1,4 +1,6 @@
 import { isRecord } from '../base/json.ts';
+import { nearestNames } from '../base/nearest.ts';
+import { unknownIn } from './check-fields.ts';
 import { showName, showValue } from './show-value.ts';
 import { isToolName } from './tool-name.ts';
 
@@ -48,12 +50,26 @@ function findToolProblem(tool: unknown, names: Set<string>): string | undefined 
   if (description !== undefined && typeof description !== 'string') {
     return `must have a "description" that is a text, got ${showValue(description)}`;
   }
-  if (isRecord(parameters)) return isLibrarySchema(parameters) ? `"parameters" ${libraryRule}` : undefined;
+  if (isRecord(parameters))
+    return isLibrarySchema(parameters) ? `"parameters" ${libraryRule}` : misspeltIn(tool);
   const elsewhere = ['inputSchema', 'input_schema', 'schema'].find((field) => tool[field] !== undefined);
   if (parameters === undefined && elsewhere !== undefined) {
     return `has its JSON Schema in "${elsewhere}": call that field "parameters"`;
   }
   return `must have "parameters", a JSON Schema ({ type: 'object', properties: {} } for none), got ${showValue(parameters)}`;
+}
+
+const toolFields = ['name', 'description', 'parameters', 'strict'];
+
+/** A tool may have other fields, such as those of `tool()`; one that looks like a field that is absent was meant to be that. */
+function misspeltIn(tool: Readonly<Record<string, unknown>>): string | undefined {
+  const absent = toolFields.filter((field) => tool[field] === undefined);
+  for (const field of absent.length === 0 ? none : Object.keys(tool)) {
+    if (toolFields.includes(field)) continue;
+    const [meant] = nearestNames(field, absent);
+    if (meant !== undefined) return `has no field ${showName(field)}: did you mean "${meant}"?`;
+  }
+  return undefined;
 }
 
 const libraryRule = 'must be a JSON Schema as plain data: with Zod, hand in z.toJSONSchema(schema)';
@@ -69,6 +85,9 @@ function findChoiceProblem(choice: unknown, names: ReadonlySet<string>): string 
   if (choice === 'required' && names.size === 0) return '"toolChoice" is "required", but there are no tools';
   if (choice === undefined || choices.has(choice)) return undefined;
   const name = isRecord(choice) ? choice['name'] : undefined;
+  const [unknown] =
+    isRecord(choice) && typeof name === 'string' ? unknownIn('toolChoice', choice, ['name']) : [];
+  if (unknown !== undefined) return unknown;
   if (typeof name !== 'string') {
     const rule = `"toolChoice" must be "auto", "required", "none" or { name }, got ${showValue(choice)}`;
     if (choice === 'any') return `${rule}: write "required"`;
@@ -87,5 +106,6 @@ function findOutputProblem(output: unknown): string | undefined {
   if (typeof name !== 'string' || !isToolName(name))
     return `"output.name" ${nameRule}, got ${showValue(name)}`;
   if (!isRecord(schema)) return `"output.schema" must be a JSON Schema, got ${showValue(schema)}`;
-  return isLibrarySchema(schema) ? `"output.schema" ${libraryRule}` : undefined;
+  if (isLibrarySchema(schema)) return `"output.schema" ${libraryRule}`;
+  return unknownIn('output', output, ['name', 'schema', 'strict'])[0];
 }

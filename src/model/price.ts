@@ -1,3 +1,5 @@
+import { anObject } from './check-options.ts';
+import type { OptionRule } from './check-options.ts';
 import type { Usage } from './usage.ts';
 
 /** What a million tokens cost in US dollars, and when that was looked up. */
@@ -11,6 +13,15 @@ export interface Price {
   /** ISO date. */
   readonly asOf: string;
 }
+
+/** For options that take a price. The numbers are looked at where they are read. */
+export const aPrice: OptionRule = anObject('{ inputUsd: 2.5, outputUsd: 10 }', [
+  'inputUsd',
+  'outputUsd',
+  'cacheReadUsd',
+  'cacheWriteUsd',
+  'asOf',
+] satisfies (keyof Price)[]);
 
 const million = 1_000_000;
 

@@ -390,6 +390,7 @@ describe('readSchema() with Standard Schema', () => {
     expect(issuesOf(schema, {})).toEqual({
       type: 'invalid',
       issues: [{ path: '', message: 'cannot be checked: the schema threw "boom"' }],
+      causes: [expect.objectContaining({ name: 'Error', message: 'boom' })],
     });
   });
 

@@ -1,7 +1,9 @@
 import { aFlag, aFunction, anObject, anObjectWith, anyValue } from '../model/check-options.ts';
 import type { OptionRule } from '../model/check-options.ts';
+import { someCapabilities } from '../model/capabilities.ts';
 import type { Capabilities } from '../model/capabilities.ts';
 import type { Model } from '../model/model.ts';
+import { aPrice } from '../model/price.ts';
 import type { Price } from '../model/price.ts';
 import type { Environment } from './api-key.ts';
 import type { ClassifyError } from './classify-error.ts';
@@ -46,8 +48,8 @@ export const providerOptionRules: Readonly<Record<keyof ProviderOptions, OptionR
   headers: anObject("{ 'x-team': 'search' }"),
   fetch: aFunction,
   transport: anObjectWith('send', 'a transport with the function "send"'),
-  price: anObject('{ inputUsd: 2.5, outputUsd: 10 }'),
-  capabilities: anObject('{ images: false }'),
+  price: aPrice,
+  capabilities: someCapabilities,
   environment: anObject('process.env'),
   stream: aFlag,
   allowInsecure: aFlag,

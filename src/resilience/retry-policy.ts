@@ -1,4 +1,5 @@
 import { defined } from '../base/defined.ts';
+import { adviseName } from '../base/nearest.ts';
 import { configError } from '../errors/config-error.ts';
 import type { RerailError } from '../errors/rerail-error.ts';
 
@@ -73,6 +74,12 @@ export function resolveRetryPolicy(option: RetryOption = 'standard'): RetryPolic
     return retryPresets[option];
   }
   const given = defined(option);
+  const names = Object.keys(standard);
+  const unknown = Object.keys(given).find((name) => !names.includes(name));
+  if (unknown !== undefined)
+    throw configError(`There is no option "${unknown}" of a retry policy: ${adviseName(unknown, names)}`, {
+      context: { field: unknown },
+    });
   const policy = { ...standard, ...impliedBy(given), ...given };
   for (const name of ['baseDelayMs', 'quickDelayMs', 'maxDelayMs', 'minDelayMs', 'maxWaitMs'] as const) {
     checkNumber(name, policy[name], { from: 0, to: longestMs });

@@ -11,7 +11,6 @@ import {
 } from '../model/check-options.ts';
 import type { OptionRule } from '../model/check-options.ts';
 import { timeoutNames } from '../model/stream-watch.ts';
-import { retryPresets } from '../resilience/retry-policy.ts';
 import type { CallOptions } from './call-model.ts';
 import type { CallPolicy } from './call-policy.ts';
 
@@ -49,10 +48,8 @@ export function checkCallOptions(options: unknown): void {
 /** The same for a policy alone. */
 export function checkPolicy(policy: Readonly<Record<string, unknown>>): void {
   checkOptions({ of: '"policy"', rules: policyRules }, policy);
-  const { retry, timeouts, limits } = policy;
-  // Values of these two are looked at where they are filled in.
-  if (isRecord(retry))
-    checkOptions({ of: '"policy.retry"', rules: Object.keys(retryPresets.standard) }, retry);
+  const { timeouts, limits } = policy;
+  // Retries, and the values of timeouts, are looked at where they are filled in.
   if (isRecord(timeouts)) checkOptions({ of: '"policy.timeouts"', rules: timeoutNames }, timeouts);
   if (isRecord(limits)) checkOptions({ of: '"policy.limits"', rules: limitRules }, limits);
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { systemClock } from '../base/system.ts';
 import { configError } from '../errors/config-error.ts';
+import { aClock, anObject, checkOptions } from '../model/check-options.ts';
 import { defaultBreakerPolicy } from '../resilience/breaker.ts';
 import { createGate } from '../resilience/gate.ts';
 import type { Gate, GatePolicy, GateState } from '../resilience/gate.ts';
@@ -31,10 +32,16 @@ function checkGatePolicy(policy: GatePolicy): GatePolicy {
 
 const defaultGatePolicy: GatePolicy = { breaker: defaultBreakerPolicy, maxInFlight: 1024 };
 
+const optionRules = {
+  clock: aClock,
+  policy: anObject('{ maxInFlight: 100 }', ['breaker', 'maxInFlight', 'budgetTokens']),
+};
+
 /** Gates of their own, for tests and for those who want to keep two kinds of work apart. */
 export function createGates(
   options: { readonly clock?: Clock; readonly policy?: Partial<GatePolicy> } = {},
 ): Gates {
+  checkOptions({ of: 'createGates()', rules: optionRules }, options);
   const clock = options.clock ?? systemClock;
   const policy = checkGatePolicy({ ...defaultGatePolicy, ...options.policy });
   const gates = new Map<string, Gate>();

@@ -1,4 +1,5 @@
 import { defined } from '../base/defined.ts';
+import { isRecord } from '../base/json.ts';
 import type { Json } from '../base/json.ts';
 import { causesOf } from '../errors/classify/causes.ts';
 import { describeThrown, isList, readProperty, readText } from '../errors/classify/safe-read.ts';
@@ -8,7 +9,9 @@ import type { FailureCode } from '../errors/codes.ts';
 import { clean, createFailure, sideEffects } from '../errors/failure.ts';
 import type { Cause, Failure, SideEffect } from '../errors/failure.ts';
 import { renderFailure } from '../errors/render-failure.ts';
+import { failNames } from '../model/tool.ts';
 import type { InvalidInput, Tool } from '../model/tool.ts';
+import { checkOptions } from '../model/check-options.ts';
 import { dropPromise } from './bounded-work.ts';
 
 /** Makes a failure of whatever a tool threw: the tool's own verdict first, then ours. Never throws. */
@@ -209,14 +212,18 @@ function askTool(tool: Tool, thrown: unknown): Verdict {
     if (said === undefined || said === null) return { type: 'none' };
     if (dropPromise(said))
       return { type: 'broken', why: 'it gave a promise: it must answer at once', causes: [] };
-    return typeof said === 'object'
-      ? { type: 'known', said }
-      : { type: 'broken', why: 'it answered with something that is no verdict', causes: [] };
+    if (!isRecord(said))
+      return { type: 'broken', why: 'it answered with something that is no verdict', causes: [] };
+    checkOptions({ of: 'its verdict', rules: verdictNames }, said);
+    return { type: 'known', said };
   } catch (error) {
     // What matters is what the tool threw; that its classifier threw too is a remark.
     return { type: 'broken', why: `it threw: ${describeThrown(error)}`, causes: causesOf(error) };
   }
 }
+
+/** A whole failure is a verdict too. */
+const verdictNames = [...failNames, 'message', 'origin', 'phase', 'provider', 'classifiedBy', 'causes'];
 
 const maxInner = 5;
 

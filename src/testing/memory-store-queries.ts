@@ -8,6 +8,7 @@ import type {
   WaitingQuery,
   WaitingRun,
 } from '../model/store.ts';
+import { checkRetention, checkRunQuery } from '../model/store-query.ts';
 import { isBelow, parentIdOf } from '../model/run-tree.ts';
 import type { NamedRun } from '../model/run-tree.ts';
 import { findChangedSeq, isHeld, rowOf, storageError } from './memory-store-data.ts';
@@ -18,6 +19,7 @@ const maxLimit = 1000;
 const ended: readonly StoredStatus[] = ['completed', 'stopped', 'cancelled', 'failed'];
 
 export function listRuns(data: StoreData, query: RunQuery): RunPage {
+  checkRunQuery(query);
   const { items, next } = pageOf([...data.runs.values()].filter(matcherOf(data, query)), {
     ...query,
     idOf: ({ runId }) => runId,
@@ -137,7 +139,9 @@ function waitOf(run: HeldRun, nowMs: number): Wait | undefined {
   return isDue ? { run, why: 'due', sinceMs: resumeAtMs } : undefined;
 }
 
-export function pruneRuns(data: StoreData, { maxAgeMs = Infinity, maxRuns = Infinity }: Retention): number {
+export function pruneRuns(data: StoreData, rule: Retention): number {
+  checkRetention(rule);
+  const { maxAgeMs = Infinity, maxRuns = Infinity } = rule;
   const oldestMs = data.nowMs() - maxAgeMs;
   const going = [...data.runs.values()]
     .filter((run) => ended.includes(run.listed.status) && !isHeld(data, run) && isTop(data, run))

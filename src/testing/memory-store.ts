@@ -33,7 +33,8 @@ import {
   trimSession,
 } from './memory-store-sessions.ts';
 import { readWhole, readWholeSession, restoreRun, restoreSession } from './memory-store-whole.ts';
-import { checkOptions } from '../model/check-options.ts';
+import { aFlag, anObject, anyValue, checkOptions } from '../model/check-options.ts';
+import type { OptionRule } from '../model/check-options.ts';
 
 /** What a memory store is made of. */
 export interface MemoryStoreOptions {
@@ -99,13 +100,20 @@ export interface MemoryStore extends Store {
  * @example const store = memoryStore({ faults: { before: ({ number }) => (number === 7 ? diskFull : undefined) } });
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
-  checkOptions({ of: 'memoryStore()', rules: ['clock', 'durability', 'faults', 'isFrozen'] }, options);
+  checkOptions({ of: 'memoryStore()', rules: optionRules }, options);
   const { clock = systemClock, isFrozen = false, ...rest } = options;
   return createHandle(
     createStoreData(() => clock.wallMs(), isFrozen),
     rest,
   );
 }
+
+const optionRules: Readonly<Record<keyof MemoryStoreOptions, OptionRule>> = {
+  clock: anyValue,
+  durability: anyValue,
+  faults: anObject('{ before: () => undefined }', ['before', 'after']),
+  isFrozen: aFlag,
+};
 
 interface Handle {
   readonly data: StoreData;

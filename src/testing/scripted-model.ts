@@ -5,10 +5,12 @@ import type { FailureCode } from '../errors/codes.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import { checkRequest } from '../model/check-request.ts';
+import { someCapabilities } from '../model/capabilities.ts';
 import type { Capabilities } from '../model/capabilities.ts';
 import type { FinishReason } from '../model/finish.ts';
 import type { Signature } from '../model/message.ts';
 import type { AttemptOptions, Model } from '../model/model.ts';
+import { aPrice } from '../model/price.ts';
 import type { Price } from '../model/price.ts';
 import type { ModelRequest } from '../model/request.ts';
 import type { Usage } from '../model/usage.ts';
@@ -16,7 +18,8 @@ import { answerSteps, cutIntoPieces } from '../providers/simulated/answer-steps.
 import type { ScriptedCallText } from '../providers/simulated/answer-steps.ts';
 import { playAttempt } from '../providers/simulated/play-attempt.ts';
 import type { Player, Step } from '../providers/simulated/play-attempt.ts';
-import { checkOptions } from '../model/check-options.ts';
+import { anyValue, checkOptions, oneOf } from '../model/check-options.ts';
+import type { OptionRule } from '../model/check-options.ts';
 
 /** A tool call in a script. `argumentsText` is sent as it is, so it need not be JSON. */
 export interface ScriptedCall {
@@ -110,21 +113,40 @@ const everything: Capabilities = {
  * @example
  * const model = scriptedModel([{ failure: 'OVERLOADED' }, { toolCalls: [{ name: 'refund', arguments: { orderId: '17' } }] }, 'Done.']);
  */
-const optionNames = [
-  'provider',
-  'name',
-  'quotaKey',
-  'capabilities',
-  'price',
+const optionRules: Readonly<Record<keyof ScriptedModelOptions, OptionRule>> = {
+  provider: anyValue,
+  name: anyValue,
+  quotaKey: anyValue,
+  capabilities: someCapabilities,
+  price: aPrice,
+  usage: anyValue,
+  repeat: oneOf('last', 'all'),
+};
+
+const entryNames: readonly string[] = [
+  'text',
+  'toolCalls',
+  'reasoning',
+  'finish',
   'usage',
-  'repeat',
-] as const satisfies readonly (keyof ScriptedModelOptions)[];
+  'brokenAfter',
+  'failure',
+  'delayMs',
+  'chunkDelayMs',
+];
+const callNames: readonly (keyof ScriptedCall)[] = [
+  'name',
+  'arguments',
+  'argumentsText',
+  'callId',
+  'isUnfinished',
+];
 
 export function scriptedModel(
   script: readonly ScriptStep[] | Extract<ScriptStep, (...given: never) => unknown>,
   options: ScriptedModelOptions = {},
 ): ScriptedModel {
-  checkOptions({ of: 'scriptedModel()', rules: optionNames }, options);
+  checkOptions({ of: 'scriptedModel()', rules: optionRules }, options);
   const { provider = 'scripted', name = 'scripted', usage = { inputTokens: 10, outputTokens: 5 } } = options;
   const calls: RecordedCall[] = [];
   const player = { provider, model: name, price: options.price };
@@ -162,11 +184,19 @@ function readEntry(script: Parameters<typeof scriptedModel>[0], position: Positi
     const step = typeof script === 'function' ? script : stepAt(script, position);
     const entry: unknown = typeof step === 'function' ? step(request, callIndex) : step;
     if (typeof entry !== 'string' && !isRecord(entry)) return { failure: noEntryFailure(entry, callIndex) };
+    if (isRecord(entry)) checkEntry(entry);
     return entry;
   } catch (thrown) {
     // A model never rejects, and what a test throws inside its script must still be seen.
     return { failure: classifyFailure(thrown, 'agent') };
   }
+}
+
+function checkEntry(entry: Readonly<Record<string, unknown>>): void {
+  checkOptions({ of: 'an entry of the script', rules: entryNames }, entry);
+  const calls = entry['toolCalls'];
+  for (const call of Array.isArray(calls) ? calls : [])
+    checkOptions({ of: 'a call of the script', rules: callNames }, call);
 }
 
 function stepAt(script: readonly ScriptStep[], { callIndex, repeat }: Position): ScriptStep {

@@ -42,6 +42,11 @@ const turnsBetweenTimers = 3;
 /** Real milliseconds in which a file or a process may still answer before a promise counts as stuck. */
 const stuckAfterMs = 500;
 
+function maxMsOf(of: string, options: RunOptions = {}): number {
+  checkOptions({ of, rules: ['maxMs'] }, options);
+  return options.maxMs ?? yearMs;
+}
+
 /** Time that stands still until it is moved. Starts on 1 January 2026, or at `startWallMs`. */
 export function simulatedClock(options: { readonly startWallMs?: number } = {}): SimulatedClock {
   checkOptions({ of: 'simulatedClock()', rules: ['startWallMs'] }, options);
@@ -70,8 +75,8 @@ export function simulatedClock(options: { readonly startWallMs?: number } = {}):
       return timers.add(Math.max(0, delayMs), callback);
     },
     advance: (ms) => alone(() => advance(timers, ms)),
-    runUntil: (promise, { maxMs = yearMs } = {}) => alone(() => runUntil(timers, promise, maxMs)),
-    runAll: ({ maxMs = yearMs } = {}) => alone(() => runAll(timers, maxMs)),
+    runUntil: (promise, options) => alone(() => runUntil(timers, promise, maxMsOf('runUntil()', options))),
+    runAll: (options) => alone(() => runAll(timers, maxMsOf('runAll()', options))),
     jumpWall: (ms) => {
       assert(Number.isFinite(ms), `The wall clock jumps by a finite time, got ${ms}`);
       wallOffsetMs += ms;

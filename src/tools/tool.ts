@@ -1,5 +1,6 @@
 import { isRecord } from '../base/json.ts';
 import { configError } from '../errors/config-error.ts';
+import { checkOptions } from '../model/check-options.ts';
 import { defineTool, isTool } from '../model/define-tool.ts';
 import type { ToolDefinitionInput, ToolModule } from '../model/define-tool.ts';
 import { showValue } from '../model/show-value.ts';
@@ -57,6 +58,8 @@ function sourceOf(
     const rule = '"execute" must be a function (input, context) => result, where "isolate" is true';
     throw configError(`Cannot define tool "${name}": ${rule}, got ${showValue(execute)}`);
   }
+  if (isRecord(isolate))
+    checkOptions({ of: `"isolate" of tool "${name}"`, rules: ['module', 'export'] }, isolate);
   const module = isRecord(isolate) ? isolate['module'] : undefined;
   if (typeof module !== 'string' && !(module instanceof URL)) {
     const rule = "true, or { module: new URL('./my-tool.js', import.meta.url) }";

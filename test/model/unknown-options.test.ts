@@ -3,8 +3,10 @@ import { chaos, startChaosServer } from '../../src/chaos/index.ts';
 import { dbos } from '../../src/engines/dbos/index.ts';
 import { restate } from '../../src/engines/restate/index.ts';
 import { temporal } from '../../src/engines/temporal/index.ts';
-import { flow, handOff, plan, team } from '../../src/flow/index.ts';
+import { capability, flow, handOff, plan, team } from '../../src/flow/index.ts';
 import * as rerail from '../../src/index.ts';
+import { createState, requestOf } from '../../src/machine/index.ts';
+import { createGates } from '../../src/model/index.ts';
 import * as providers from '../../src/providers/index.ts';
 import { postgres } from '../../src/storage/postgres/index.ts';
 import { sqlite } from '../../src/storage/sqlite/index.ts';
@@ -24,6 +26,8 @@ function go(): never {
 /** A call of a public function with one option misspelt, as code without types may write it, and the name that was meant. */
 type Misspelt = readonly [name: string, make: (options: never) => unknown, options: object, meant: string];
 
+const messages = [{ role: 'user', content: 'hi' }] as const;
+const { state } = createState({ name: 'a', models: [model] }, 'hi');
 const environment = { OPENAI_API_KEY: 'sk-none', GEMINI_API_KEY: 'none', AZURE_OPENAI_API_KEY: 'none' };
 const built = Object.entries({
   openai: providers.openai,
@@ -94,6 +98,96 @@ const cases: readonly Misspelt[] = [
   ['handOff', (options) => handOff(options), { agents: { a: agent }, star: 'a' }, 'start'],
   ['team', (options) => team(options), { lead: agent, agents: { a: agent }, member: {} }, 'members'],
   ['plan', (options) => plan(options), { model, capability: [] }, 'capabilities'],
+  [
+    'retryPolicy of a capability',
+    (retryPolicy) =>
+      capability({ name: 'a', description: 'A.', effect: 'read', retryPolicy, execute: () => ({}) }),
+    { maxAttemps: 2 },
+    'maxAttempts',
+  ],
+  [
+    'retry of createState',
+    (retry) => createState({ name: 'a', models: [model], retry }, 'hi'),
+    { maxAttemps: 2 },
+    'maxAttempts',
+  ],
+  ['requestOf', (options) => requestOf(state, options), { instruction: 'a' }, 'instructions'],
+  [
+    'price of a model',
+    (price) => providers.openai('m', { price, environment }),
+    { inputUSDs: 1 },
+    'inputUsd',
+  ],
+  [
+    'price of an embedding model',
+    (price) => providers.openaiEmbedding('m', { price, environment }),
+    { outputUsds: 1 },
+    'outputUsd',
+  ],
+  [
+    'capabilities of a model',
+    (capabilities) => providers.anthropic('m', { capabilities, environment }),
+    { toools: true },
+    'tools',
+  ],
+  [
+    'capabilities of defineModel',
+    (capabilities) => rerail.defineModel({ provider: 'a', model: 'b', stream: () => [], capabilities }),
+    { image: true },
+    'images',
+  ],
+  ['price of aiSdk', (price) => providers.aiSdk(fake, { price }), { inputUsds: 1 }, 'inputUsd'],
+  ['price of scriptedModel', (price) => scriptedModel([], { price }), { inputUsds: 1 }, 'inputUsd'],
+  ['tls', (tls) => providers.createNodeTransport({ tls }), { certt: 'x' }, 'cert'],
+  ['createGates', (options) => createGates(options), { clocks: 1 }, 'clock'],
+  ['policy of createGates', (policy) => createGates({ policy }), { maxInflights: 1 }, 'maxInFlight'],
+  [
+    'isolate',
+    (isolate) => tool({ name: 'a', description: 'A.', input: {}, isolate }),
+    { modul: '/a.js' },
+    'module',
+  ],
+  ['settings', (settings) => createAgent({ model, settings }), { temprature: 0 }, 'temperature'],
+  ['reasoning', (reasoning) => createAgent({ model, settings: { reasoning } }), { efort: 'low' }, 'effort'],
+  [
+    'a tool of a request',
+    (one) => rerail.callModel(model, { messages, tools: [one] }),
+    { name: 'a', descripton: 'A.', parameters: {} },
+    'description',
+  ],
+  [
+    'the output of a request',
+    (output) => rerail.callModel(model, { messages, output }),
+    { name: 'a', schema: {}, strickt: true },
+    'strict',
+  ],
+  ['runs.list', (query) => store.runs.list(query), { statsu: ['failed'] }, 'status'],
+  ['runs.list of sqlite', (query) => sqlite('never.db').runs.list(query), { statsu: ['failed'] }, 'status'],
+  ['runs.prune', (rule) => store.runs.prune(rule), { maxAge: 5 }, 'maxAgeMs'],
+  ['runs.prune of sqlite', (rule) => sqlite('never.db').runs.prune(rule), { maxAge: 5 }, 'maxAgeMs'],
+  ['faults of memoryStore', (faults) => memoryStore({ faults }), { befor: go }, 'before'],
+  ['runUntil', (options) => simulatedClock().runUntil(Promise.resolve(), options), { maxMS_: 5 }, 'maxMs'],
+  ['faults of chaos', (faults) => chaos(model, { faults }), { rate: 0.3, kind: [] }, 'kinds'],
+  [
+    'a fault',
+    (fault) => chaos(model, { faults: { script: [fault] } }),
+    { name: 'delay', delayMs: 5, whenn: 1 },
+    'when',
+  ],
+  ['faults of startChaosServer', (faults) => startChaosServer({ faults }), { rate: 0.3, kind: [] }, 'kinds'],
+  ['a turn of simulated', (turn) => providers.simulated({ plan: [turn] }), { texts: 'a' }, 'text'],
+  [
+    'an entry of a script',
+    (entry) => rerail.createAgent({ model: scriptedModel([entry]) }).runOrThrow('hi'),
+    { texts: 'a' },
+    'text',
+  ],
+  [
+    'a call of a script',
+    (call) => rerail.createAgent({ model: scriptedModel([{ toolCalls: [call] }]) }).runOrThrow('hi'),
+    { name: 'a', argument: {} },
+    'arguments',
+  ],
   ['restate', (options) => restate(options), { ingressURL: 'http://127.0.0.1' }, 'ingressUrl'],
   ['dbos', (options) => dbos(options), { databaseURL: 'postgres://h/d' }, 'databaseUrl'],
   ['temporal', (options) => temporal(options), { nameSpace: 'a' }, 'namespace'],
@@ -104,6 +198,14 @@ describe('a misspelt option', () => {
     const promised = (async () => make(options as never))(); // What no type stops at run time.
     await expect(promised).rejects.toMatchObject({ code: 'CONFIG_ERROR' });
     await expect(promised).rejects.toThrow(new RegExp(`no (?:option|field) .*did you mean "${meant}"\\?$`));
+  });
+
+  it('of the retry of a node is refused as a flow that makes no sense', () => {
+    const retry = { maxAttemps: 2 } as object;
+    const making = () => flow('a', { agents: { a: agent }, nodes: { a: { retry } } });
+    expect(making).toThrow(
+      /^"retry" of the node "a" .*no option "maxAttemps" .*did you mean "maxAttempts"\?$/,
+    );
   });
 
   it('that is undefined is an absent one, as spreading an optional value writes it', () => {

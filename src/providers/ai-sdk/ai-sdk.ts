@@ -3,9 +3,11 @@ import { createFailure } from '../../errors/failure.ts';
 import type { Failure } from '../../errors/failure.ts';
 import { createAssembly } from '../../model/assembly.ts';
 import type { Assembled } from '../../model/assembly.ts';
+import { someCapabilities } from '../../model/capabilities.ts';
 import type { Capabilities } from '../../model/capabilities.ts';
 import { checkRequest } from '../../model/check-request.ts';
 import type { AttemptOptions, Model, ModelResponse } from '../../model/model.ts';
+import { aPrice } from '../../model/price.ts';
 import type { Price } from '../../model/price.ts';
 import type { ModelRequest } from '../../model/request.ts';
 import { settle } from '../../model/settle.ts';
@@ -23,7 +25,7 @@ import { readPart } from './read-part.ts';
 import type { ReadPart } from './read-part.ts';
 import { toCallOptions } from './to-call-options.ts';
 import { createTranslator } from './translator.ts';
-import { aFlag, aFunction, anObject, aText, checkOptions } from '../../model/check-options.ts';
+import { aFlag, aFunction, aText, checkOptions } from '../../model/check-options.ts';
 import type { OptionRule } from '../../model/check-options.ts';
 
 /** What may be said about an AI SDK model that it does not say itself. */
@@ -44,8 +46,8 @@ export interface AiSdkOptions {
 }
 
 const optionRules: Readonly<Record<keyof AiSdkOptions, OptionRule>> = {
-  price: anObject('{ inputUsd: 2.5, outputUsd: 10 }'),
-  capabilities: anObject("{ structuredOutput: 'none' }"),
+  price: aPrice,
+  capabilities: someCapabilities,
   quotaKey: aText,
   stream: aFlag,
   allowWarnings: aFlag,

@@ -11,7 +11,8 @@ import type { Proxy, ProxyEnvironment } from './proxy.ts';
 import { decideRedirect } from './redirect.ts';
 import type { SendOptions, Transport, TransportRequest, TransportResponse } from './transport.ts';
 import { createTunnelAgent } from './tunnel.ts';
-import { checkOptions } from '../../model/check-options.ts';
+import { anObject, anyValue, checkOptions } from '../../model/check-options.ts';
+import type { OptionRule } from '../../model/check-options.ts';
 
 /** What `createNodeTransport` may be told; every bound has a default. */
 export interface NodeTransportOptions {
@@ -27,13 +28,13 @@ export interface NodeTransportOptions {
   readonly tls?: Pick<AgentOptions, 'ca' | 'cert' | 'key' | 'passphrase'>;
 }
 
-const optionNames = [
-  'environment',
-  'maxSockets',
-  'maxFreeSockets',
-  'freeSocketTimeoutMs',
-  'tls',
-] as const satisfies readonly (keyof NodeTransportOptions)[];
+const optionRules: Readonly<Record<keyof NodeTransportOptions, OptionRule>> = {
+  environment: anyValue,
+  maxSockets: anyValue,
+  maxFreeSockets: anyValue,
+  freeSocketTimeoutMs: anyValue,
+  tls: anObject('{ ca }', ['ca', 'cert', 'key', 'passphrase']),
+};
 
 /** A transport that owns connections. */
 export interface NodeTransport extends Transport {
@@ -46,7 +47,7 @@ const maxKnownTargets = 256;
 
 /** Requests over `node:http` and `node:https` with connections that are kept alive. Every phase of one is visible. */
 export function createNodeTransport(options: NodeTransportOptions = {}): NodeTransport {
-  checkOptions({ of: 'createNodeTransport()', rules: optionNames }, options);
+  checkOptions({ of: 'createNodeTransport()', rules: optionRules }, options);
   const freeSocketTimeoutMs = options.freeSocketTimeoutMs ?? defaults.freeSocketTimeoutMs;
   const agents = createAgents(options);
   const environment = options.environment ?? process.env;

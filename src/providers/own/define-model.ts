@@ -1,10 +1,12 @@
 import { defined } from '../../base/defined.ts';
+import { someCapabilities } from '../../model/capabilities.ts';
 import type { Capabilities } from '../../model/capabilities.ts';
-import { aFunction, anObject, aText, checkOptions } from '../../model/check-options.ts';
+import { aFunction, aText, checkOptions } from '../../model/check-options.ts';
 import type { OptionRule } from '../../model/check-options.ts';
 import { checkRequest } from '../../model/check-request.ts';
 import { emptyPartial } from '../../model/model.ts';
 import type { Model } from '../../model/model.ts';
+import { aPrice } from '../../model/price.ts';
 import type { Price } from '../../model/price.ts';
 import type { ModelRequest } from '../../model/request.ts';
 import type { ClassifyError } from '../classify-error.ts';
@@ -52,8 +54,8 @@ const optionRules: Readonly<Record<keyof ModelDefinition, OptionRule>> = {
   provider: aText,
   model: aText,
   stream: aFunction,
-  capabilities: anObject('{ tools: true }'),
-  price: anObject('{ inputUsd: 2.5, outputUsd: 10 }'),
+  capabilities: someCapabilities,
+  price: aPrice,
   quotaKey: aText,
   classifyError: aFunction,
 };

@@ -67,6 +67,9 @@ const price: Price = { inputUsd: 0, outputUsd: 0, asOf: '2026-01-01' };
 export function simulated(options: SimulatedOptions = {}): Model {
   checkOptions({ of: 'simulated()', rules: optionNames }, options);
   const { seed = 0, plan = [], delayMs = 0, chunkDelayMs = 0, name = 'simulated' } = options;
+  for (const turn of plan)
+    if (typeof turn !== 'string')
+      checkOptions({ of: 'a turn of "plan"', rules: ['text', 'toolCalls'] }, turn);
   checkDelay('delayMs', delayMs);
   checkDelay('chunkDelayMs', chunkDelayMs);
   const player = { provider: 'simulated', model: name, price };

@@ -10,6 +10,7 @@ import type {
   SessionStore,
   Store,
 } from '../../model/store.ts';
+import { checkRetention, checkRunQuery } from '../../model/store-query.ts';
 import { toTexts } from '../common/text-addition.ts';
 import { findBlob, keepBlob } from './blobs.ts';
 import { carryOut } from './carry-out.ts';
@@ -159,7 +160,10 @@ function createRunLooks(held: Held): RunLooks {
     events: (runId, range = {}) =>
       read(held, (connection) => atOnce(connection, () => readEvents(connection, { runId, range }))),
     whole: (runId) => read(held, (connection) => atOnce(connection, () => readWhole(connection, runId))),
-    list: (query = {}) => read(held, (connection) => listRuns(connection, query)),
+    list: async (query = {}) => {
+      checkRunQuery(query);
+      return read(held, (connection) => listRuns(connection, query));
+    },
     latestOf: (runIds, types) => read(held, (connection) => findLatest(connection, runIds, types)),
     signals: (runId) =>
       inOrder(held, signalsOf(runId), () => carryOut(held, (connection) => findSignals(connection, runId))),
@@ -172,6 +176,7 @@ function signalsOf(runId: string): string {
 }
 
 async function prune(held: Held, rule: Retention): Promise<number> {
+  checkRetention(rule);
   await settled(held);
   let removed = 0;
   for (let isOver = false; !isOver;) {

@@ -11,6 +11,7 @@ import type {
   SessionStore,
   Store,
 } from '../../model/store.ts';
+import { checkRetention, checkRunQuery } from '../../model/store-query.ts';
 import { toTexts } from '../common/text-addition.ts';
 import { findBlob, keepBlob } from './blobs.ts';
 import { checkStore } from './check-store.ts';
@@ -167,7 +168,10 @@ function createRunLooks(held: Held): RunLooks {
         learnHeads(held);
         return atOnce(connection, () => readWhole(held, connection, runId));
       }),
-    list: (query = {}) => scan(held, (connection) => listRuns(connection, query, nowOf(held))),
+    list: async (query = {}) => {
+      checkRunQuery(query);
+      return scan(held, (connection) => listRuns(connection, query, nowOf(held)));
+    },
     latestOf: (runIds, types) => scan(held, (connection) => findLatest(connection, runIds, types)),
     signals: (runId) => scan(held, (connection) => findSignals(connection, runId)),
     waiting: async (query) => {
@@ -190,6 +194,7 @@ function shortenLeases(held: Held, runIds: readonly string[]): Promise<void> {
 }
 
 async function prune(held: Held, rule: Parameters<RunStore['prune']>[0]): Promise<number> {
+  checkRetention(rule);
   let removed = 0;
   for (let isOver = false; !isOver;) {
     // Ends when nothing more may go: every step removes something.
