@@ -145,7 +145,7 @@ function checkInDoubt(answer: unknown): AnswerCheck {
     : fine;
 }
 
-function checkQuestion(answer: unknown): AnswerCheck {
+function checkQuestion(answer: unknown, request: PersonRequest | undefined): AnswerCheck {
   if (answer === false) return fine;
   const forms = 'a text, { answer: "…" } or { approved: false }';
   if (typeof answer === 'string')
@@ -153,7 +153,7 @@ function checkQuestion(answer: unknown): AnswerCheck {
   const read = readKnown(answer, ['answer', 'approved', 'reason'], forms);
   if ('problem' in read) return misuse(read.problem);
   const { fields } = read;
-  const unfit = wrongType(fields, 'question') ?? wrongReason(fields);
+  const unfit = wrongType(fields, 'question') ?? wrongReason(fields) ?? wrongQuestion(fields, request);
   if (unfit !== undefined) return misuse(unfit);
   const text = fields.get('answer');
   if (text === undefined)
@@ -199,6 +199,17 @@ function wrongType(fields: Fields, expected: Kind): string | undefined {
   return type === undefined || type === expected
     ? undefined
     : `"type" must be "${expected}" or be left out, got ${shown(type)}`;
+}
+
+/** An answer that names a question is given to no other. */
+function wrongQuestion(fields: Fields, request: PersonRequest | undefined): string | undefined {
+  if (request?.type !== 'question') return undefined;
+  const differs = (['id', 'question'] as const).find(
+    (name) => fields.has(name) && fields.get(name) !== request[name],
+  );
+  return differs === undefined
+    ? undefined
+    : `its "${differs}" is that of another question; "${request.id}" is open`;
 }
 
 function wrongReason(fields: Fields): string | undefined {

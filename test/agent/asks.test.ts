@@ -148,6 +148,18 @@ describe('context.ask()', () => {
     expect(heard).toEqual([['1', '2']]);
   });
 
+  it('is not answered by what names another question, and stays open', async () => {
+    const { agent, booked } = bookScene();
+    const first = questionOf(await agent.run('Book', { runId: 'named' }));
+    const second = questionOf(await agent.resume('named', { answer: { ...first, answer: 'aisle' } }));
+    for (const late of [first, { question: first.question }, { id: 'x' }])
+      await expect(agent.resume('named', { answer: { ...late, answer: 'window' } })).rejects.toThrow(
+        /is that of another question; ".+" is open$/,
+      );
+    expectType(await agent.resume('named', { answer: { ...second, answer: 'fish' } }), 'completed');
+    expect(booked[0]).toMatch(/^aisle, fish,/);
+  });
+
   it('keeps the other calls of the turn: each runs once, and questions come one after the other', async () => {
     const looked: string[] = [];
     const look = plainTool({ name: 'look', execute: () => void looked.push('x') });
