@@ -161,8 +161,9 @@ function announce(
   for (const [name, { reason, untilMs }] of Object.entries(withdrawn)) {
     if (Object.hasOwn(state.withdrawn, name)) continue;
     const event = { type: 'tool-withdrawn', turn: state.turn, name, reason } as const;
-    events.push(untilMs === undefined ? event : { ...event, untilMs });
+    // A breaker counts the time of the run; whoever watches has a clock.
     const leftMs = untilMs === undefined ? undefined : Math.max(0, untilMs - state.elapsedMs);
+    events.push(leftMs === undefined ? event : { ...event, untilMs: state.wallMs + leftMs });
     const until = leftMs === undefined ? '' : ` for ${Math.ceil(leftMs / 1000)} s`;
     notes.push(`The tool "${name}" is not available${until}: ${reason}. Go on without it.`);
   }

@@ -50,6 +50,8 @@ export const logRules = {
   },
   'text-delta': undefined,
   'reasoning-delta': undefined,
+  'tool-call-started': undefined,
+  'tool-call-delta': undefined,
   'text-retracted': {
     level: 'debug',
     message: 'Text retracted',

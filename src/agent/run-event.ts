@@ -29,6 +29,20 @@ export type RunEvent<Output = unknown> =
   /** Of that turn's text only the first `keep` characters still stand; what follows replaces the rest. */
   | { readonly type: 'text-retracted'; readonly turn: number; readonly keep: number }
   | { readonly type: 'reasoning-delta'; readonly turn: number; readonly text: string }
+  /** A call while the model writes it, with the provider's own id. Void as soon as another `attempt-started` comes. */
+  | {
+      readonly type: 'tool-call-started';
+      readonly turn: number;
+      readonly callId: string;
+      readonly name: string;
+    }
+  /** The next piece of its arguments, as JSON text. */
+  | {
+      readonly type: 'tool-call-delta';
+      readonly turn: number;
+      readonly callId: string;
+      readonly text: string;
+    }
   | {
       readonly type: 'model-finished';
       readonly turn: number;
@@ -128,6 +142,7 @@ export type RunEvent<Output = unknown> =
       readonly turn: number;
       readonly name: string;
       readonly reason: string;
+      /** When it is back, in milliseconds since 1970; absent: not in this run. */
       readonly untilMs?: number;
     }
   | { readonly type: 'tool-restored'; readonly turn: number; readonly name: string }

@@ -95,6 +95,7 @@ function textOf(event: RunEvent): string | undefined {
     case 'reasoning-delta':
       return `${event.type} ${event.turn}`;
     case 'tool-progress':
+    case 'tool-call-delta':
       return `${event.type} ${event.callId}`;
     case 'child-event': {
       const inner = textOf(event.event);
@@ -105,12 +106,17 @@ function textOf(event: RunEvent): string | undefined {
   }
 }
 
+type TextPiece = Extract<RunEvent, { type: 'text-delta' | 'reasoning-delta' | 'tool-call-delta' }>;
+
+function isTextPiece(event: RunEvent): event is TextPiece {
+  return ['text-delta', 'reasoning-delta', 'tool-call-delta'].includes(event.type);
+}
+
 /** Both are pieces of one text. */
 function joined(first: RunEvent, second: RunEvent): RunEvent {
   if (first.type === 'child-event' && second.type === 'child-event')
     return { ...second, event: joined(first.event, second.event) };
-  const isText = second.type === 'text-delta' || second.type === 'reasoning-delta';
-  if (!isText || first.type !== second.type) return second;
+  if (!isTextPiece(second) || !isTextPiece(first)) return second;
   const text = first.text + second.text;
   const isNextChunk =
     Math.floor(text.length / chunkCharacters) > Math.floor(first.text.length / chunkCharacters);
@@ -160,8 +166,7 @@ const maxMembers = 1000;
 
 /** About how much an event takes up. Of a wide one only the first members are counted. */
 function charactersIn(event: RunEvent): number {
-  if (event.type === 'text-delta' || event.type === 'reasoning-delta')
-    return eventCharacters + event.text.length;
+  if (isTextPiece(event)) return eventCharacters + event.text.length;
   let characters = eventCharacters;
   const open: unknown[] = [event];
   for (let members = 0; members < maxMembers && open.length > 0; members += 1) {

@@ -1,3 +1,5 @@
+import { aroundOf } from '../model/around-tool.ts';
+import type { AroundTool } from '../model/around-tool.ts';
 import { unreachable } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
 import { lazy } from '../base/lazy.ts';
@@ -32,6 +34,8 @@ export interface HookRunner {
   readonly has: (point: HookPoint) => boolean;
   /** Whether `tellEvent` has anybody to tell. */
   readonly hearsEvents: boolean;
+  /** What observers of ours put around the code of a tool; most agents have none. */
+  readonly aroundTool: AroundTool | undefined;
   /**
    * Asks the transformers and then the guardrails of a point, each kind in the order of the list, and tells the observers what
    * came of it without waiting for them. Never rejects.
@@ -84,6 +88,7 @@ export function createHookRunner(hooks: readonly Hook[], options: HookRunnerOpti
   return {
     has: (point) => hooks.length > 0 && (held().points.get(point)?.count ?? 0) > 0,
     hearsEvents: listeners.length > 0,
+    aroundTool: aroundOf(listeners),
     run: (point, moment, { signal } = {}) => run(held(), { point, moment, signal }),
     tellEvent: (event, about) => {
       for (const hook of listeners) tellEvent(held(), hook, { event, about });

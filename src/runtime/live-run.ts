@@ -153,10 +153,18 @@ export function createDeferred<Value>(): Deferred<Value> {
 export function publish(live: LiveRun, event: RunEvent): void {
   if (live.isQuiet) return;
   noteEvent(live.soFar, event);
-  const isPiece =
-    event.type === 'text-delta' || event.type === 'text-retracted' || event.type === 'reasoning-delta';
+  const isPiece = pieces.has(event.type);
   for (const watcher of live.watchers) if (!isPiece || watcher.wantsDeltas) watcher.hear(event);
 }
+
+/** What is told only to those who want an answer while it comes. */
+const pieces: ReadonlySet<RunEvent['type']> = new Set<RunEvent['type']>([
+  'text-delta',
+  'text-retracted',
+  'reasoning-delta',
+  'tool-call-started',
+  'tool-call-delta',
+]);
 
 /** A watcher that comes late begins with what is known so far. */
 export function joinWatchers({ watchers, soFar }: LiveRun, watcher: Watcher): void {

@@ -42,6 +42,8 @@ const events: { readonly [Type in RunEvent['type']]: Extract<RunEvent, { readonl
   'text-delta': { type: 'text-delta', turn: 1, text: 'ANSWER' },
   'text-retracted': { type: 'text-retracted', turn: 1, keep: 0 },
   'reasoning-delta': { type: 'reasoning-delta', turn: 1, text: 'THOUGHT' },
+  'tool-call-started': { type: 'tool-call-started', turn: 1, callId: 'c1', name: 'refund' },
+  'tool-call-delta': { type: 'tool-call-delta', turn: 1, callId: 'c1', text: 'INPUT' },
   'request-noted': { type: 'request-noted', turn: 1, attempt: 1, ...served, note: { type: 'reconnected' } },
   'model-finished': { type: 'model-finished', turn: 1, attempt: 1, ...served, durationMs: 5, inputTokens: 7 },
   'tool-started': { type: 'tool-started', ...tool, input: 'INPUT', attempt: 1 },

@@ -73,6 +73,8 @@ function deliver(live: LiveRun, { turn, base }: Calling, event: { readonly type:
     publish(live, { type: 'text-retracted', turn, keep: base.length + piece.keep });
   else if (piece.type === 'reasoning-delta')
     publish(live, { type: 'reasoning-delta', turn, text: piece.text });
+  else if (piece.type === 'tool-call-started' || piece.type === 'tool-call-delta')
+    publish(live, { ...piece, turn });
 }
 
 /** What is sent, in order. */

@@ -9,20 +9,34 @@ const maxParts = 100;
 const maxImageCharacters = 5_000_000;
 
 /**
- * The parts of `{ content: [...] }`, where it is nothing else and each part is well-formed; `undefined` otherwise. The
+ * The parts of `{ content: [...] }` or of a list, where it is nothing else and each part is well-formed; `undefined` otherwise. The
  * texts are held to the bound together, and what an image says it is gives way to what it is.
  */
 export function readContentParts(
   value: object,
   { maxCharacters }: { readonly maxCharacters: number },
 ): readonly (TextPart | ImagePart)[] | undefined {
-  const names = Object.keys(value);
-  if (names.length !== 1 || names[0] !== 'content') return undefined;
-  const content: unknown = Reflect.get(value, 'content');
+  const content: unknown = Array.isArray(value) ? value : onlyContent(value);
   if (!Array.isArray(content) || content.length === 0 || content.length > maxParts) return undefined;
+  // A list may be data that only looks like parts: nothing of it may be lost.
+  if (content === value && !content.every(isExactPart)) return undefined;
   const parts = content.map(readPart);
   if (!parts.every((part) => part !== undefined)) return undefined;
   return boundTexts(parts, maxCharacters);
+}
+
+const members: ReadonlyMap<unknown, number> = new Map([
+  ['text', 2],
+  ['image', 3],
+]);
+
+function isExactPart(part: unknown): boolean {
+  return isRecord(part) && Object.keys(part).length === members.get(part['type']);
+}
+
+function onlyContent(value: object): unknown {
+  const names = Object.keys(value);
+  return names.length === 1 && names[0] === 'content' ? Reflect.get(value, 'content') : undefined;
 }
 
 function readPart(part: unknown): TextPart | ImagePart | undefined {

@@ -78,7 +78,9 @@ function executeChecked(call: ToolCall, check: InputCheck): Performed | PromiseL
   call.hasBegun = true;
   // A schema that made nothing new of it gave the journal's own back: the tool gets a copy of that.
   const given = check.value === call.run.input ? copyPlain(call.run.input) : check.value;
-  const value = tool.execute(given, createToolContext(call));
+  const { around } = call.options;
+  const perform = (): unknown => tool.execute(given, createToolContext(call));
+  const value = around === undefined ? perform() : around(call.run, perform);
   return isThenable(value)
     ? Promise.resolve(value).then((settled) => encodeValue(call, settled))
     : encodeValue(call, value);

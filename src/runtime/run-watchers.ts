@@ -102,6 +102,13 @@ export function createLateListener(
   return { hear: withWholeText(hear), wantsDeltas };
 }
 
+const unheardByHooks: ReadonlySet<RunEvent['type']> = new Set<RunEvent['type']>([
+  'text-delta',
+  'reasoning-delta',
+  'tool-call-started',
+  'tool-call-delta',
+]);
+
 /** Observers hear the event, and those of its point are told of the moment. Never throws. */
 function hearForHooks(
   { hooks }: AgentParts,
@@ -109,7 +116,7 @@ function hearForHooks(
   about: { readonly runId: string; readonly agent: string },
 ): void {
   // Somebody else wanted the pieces of text; hooks are not told of each.
-  if (event.type === 'text-delta' || event.type === 'reasoning-delta') return;
+  if (unheardByHooks.has(event.type)) return;
   hooks.tellEvent(event, about);
   switch (event.type) {
     case 'failure':

@@ -1,3 +1,4 @@
+import type { AroundTool } from '../model/around-tool.ts';
 import type { Reply, ToolQuestion } from '../agent/tool-call.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Json } from '../base/json.ts';
@@ -38,6 +39,8 @@ export interface ToolRunOptions {
   readonly onLate: (late: LateEnd) => void;
   /** Answers for the errors that the call leaves to the process. */
   readonly owner: CodeOwner;
+  /** Runs the tool's code, within what observers put around it. */
+  readonly around?: AroundTool | undefined;
   /** Rejects with a `RerailError`. */
   readonly assist: (prompt: string, schema: Schema | undefined, signal: AbortSignal) => Promise<Assisted>;
   readonly onBackground: (label: string, work: Promise<unknown>) => void;

@@ -125,6 +125,7 @@ export function optionsOf(parts: AgentParts, live: LiveRun, working: Working): T
     onProgress: (progress) => publish(live, { type: 'tool-progress', turn, callId, name, ...progress }),
     onLate: (late) => publish(live, { type: 'tool-late', turn, callId, name, ...late }),
     owner: ownerOfCall(parts, live, working),
+    around: parts.hooks.aroundTool,
     assist: (prompt, schema, signal) => {
       const onSpent = (ledger: Ledger): void => {
         working.spent = working.spent === undefined ? ledger : addLedgers(working.spent, ledger);

@@ -15,6 +15,7 @@ export const attributes = {
   toolName: 'gen_ai.tool.name',
   toolType: 'gen_ai.tool.type',
   toolCallId: 'gen_ai.tool.call.id',
+  tokenType: 'gen_ai.token.type',
   errorType: 'error.type',
   // Only with `recordContent`.
   inputMessages: 'gen_ai.input.messages',
@@ -48,6 +49,12 @@ export const attributes = {
 
 /** The values of `gen_ai.operation.name`; a span is called by it and by what it is about. */
 export const operations = { agent: 'invoke_agent', chat: 'chat', tool: 'execute_tool' } as const;
+
+/** What is measured, as histograms. */
+export const metricNames = {
+  tokens: 'gen_ai.client.token.usage',
+  duration: 'gen_ai.client.operation.duration',
+} as const;
 
 /** What happens within a span. */
 export const spanEvents = {

@@ -3,7 +3,11 @@ import type { Peer } from '../base/load-peer.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
 import type { EventSource, ObserverHook } from '../agent/hook.ts';
 import type { RunEvent } from '../agent/run-event.ts';
+import { aroundTool } from '../model/around-tool.ts';
+import type { AroundTool } from '../model/around-tool.ts';
 import { attributes } from './genai-names.ts';
+import { createMetrics, measure } from './metrics.ts';
+import type { Metrics } from './metrics.ts';
 import { beginRun, cleanName, endOpenSpans } from './run-spans.ts';
 import type { RunSpans, SpanSource } from './run-spans.ts';
 import { spanRules } from './span-rules.ts';
@@ -22,6 +26,7 @@ export interface OpenTelemetryOptions {
 
 /** The observer, and what can be asked of it. */
 export interface OpenTelemetryHook extends ObserverHook {
+  readonly [aroundTool]?: AroundTool;
   readonly report: () => TelemetryReport;
 }
 
@@ -39,7 +44,8 @@ export interface TelemetryReport {
 
 /**
  * An observer that makes OpenTelemetry spans of every run, named by the conventions for generative AI: `invoke_agent`, and
- * under it `chat` for each attempt at a model and `execute_tool` for each tool call. It needs a tracer provider registered with
+ * under it `chat` for each attempt at a model and `execute_tool` for each tool call, with the spans that the tool makes below it; and
+ * histograms of tokens and times. It needs a tracer provider registered with
  * `@opentelemetry/api`, does nothing without, and whatever tracer or exporter do, the run does not notice.
  *
  * @example createAgent({ …, hooks: [openTelemetry()] });
@@ -62,10 +68,14 @@ export function telemetryHook(peer: Peer, options: OpenTelemetryOptions): OpenTe
   }
   // The package keeps its own word about its shape; whatever else it is throws, and that is caught below.
   const source: SpanSource = { api: peer.module as TelemetryApi, tracerName, recordContent };
-  const held: Held = { source, runs: new Map(), dropped: 0, lastFailure: undefined };
+  const held: Held = { source, runs: new Map(), metrics: undefined, dropped: 0, lastFailure: undefined };
   return {
     ...hookFacts,
-    onEvent: (event, about) => hear(held, event, about),
+    onEvent: (event, about) => {
+      hear(held, event, about);
+      count(held, event, about);
+    },
+    [aroundTool]: (call, work) => withinTool(held, call, work),
     report: () => ({
       openRuns: held.runs.size,
       dropped: held.dropped,
@@ -82,8 +92,47 @@ export const maxOpenRuns = 1000;
 interface Held {
   readonly source: SpanSource;
   readonly runs: Map<string, RunSpans>;
+  /** `missing` where the package has none. */
+  metrics: Metrics | 'missing' | undefined;
   dropped: number;
   lastFailure: string | undefined;
+}
+
+function count(held: Held, event: RunEvent, { agent }: EventSource): void {
+  try {
+    held.metrics ??= createMetrics(held.source.api, held.source.tracerName) ?? 'missing';
+    if (held.metrics !== 'missing') measure(held.metrics, agent, event);
+  } catch (error) {
+    noteFailure(held, error); // As with spans.
+  }
+}
+
+/** The span of the call is the active one for the tool's code, so that spans made there are its children. */
+function withinTool<Value>(
+  held: Held,
+  { runId, callId }: Parameters<AroundTool>[0],
+  work: () => Value,
+): Value {
+  const run = held.runs.get(runId);
+  const span = run?.tools.get(callId);
+  let end: (() => Value) | undefined;
+  try {
+    if (run !== undefined && span !== undefined)
+      run.api.context.with?.(run.api.trace.setSpan(run.context, span), () => {
+        try {
+          const value = work();
+          end = () => value;
+        } catch (error) {
+          // The tool's own, which must not be taken for one of the tracer.
+          end = () => {
+            throw error;
+          };
+        }
+      });
+  } catch (error) {
+    noteFailure(held, error);
+  }
+  return (end ?? work)();
 }
 
 function hear(held: Held, event: RunEvent, about: EventSource): void {

@@ -32,6 +32,8 @@ export const spanRules = {
   'text-delta': undefined,
   'text-retracted': undefined,
   'reasoning-delta': undefined,
+  'tool-call-started': undefined,
+  'tool-call-delta': undefined,
   'model-finished': (run, event) => endSpan(take(run.chats, event.turn), modelAttributes(event)),
   'tool-started': (run, { callId, name, turn, attempt, input }) =>
     beginTool(run, callId, {

@@ -7,7 +7,24 @@ export interface TelemetryApi {
     getTracer(name: string): TelemetryTracer;
     setSpan(context: TelemetryContext, span: TelemetrySpan): TelemetryContext;
   };
-  readonly context: { active(): TelemetryContext };
+  readonly context: {
+    active(): TelemetryContext;
+    with?<Value>(context: TelemetryContext, work: () => Value): Value;
+  };
+  readonly metrics?: { getMeter(name: string): TelemetryMeter };
+}
+
+/** Makes instruments. */
+export interface TelemetryMeter {
+  createHistogram(
+    name: string,
+    options: { readonly unit: string; readonly description: string },
+  ): TelemetryHistogram;
+}
+
+/** How often which values came. */
+export interface TelemetryHistogram {
+  record(value: number, attributes: SpanAttributes): void;
 }
 
 /** It only goes from one call to the next; its methods are there for the compiler. */

@@ -314,6 +314,8 @@ const byEvent: Readonly<
   'text-delta': 'plain',
   'text-retracted': 'takenBack',
   'reasoning-delta': 'plain',
+  'tool-call-started': 'worked',
+  'tool-call-delta': 'worked',
   'model-finished': 'plain',
   'tool-started': 'worked',
   'tool-progress': 'worked',
