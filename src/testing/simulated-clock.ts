@@ -75,8 +75,8 @@ export function simulatedClock(options: { readonly startWallMs?: number } = {}):
       return timers.add(Math.max(0, delayMs), callback);
     },
     advance: (ms) => alone(() => advance(timers, ms)),
-    runUntil: (promise, options) => alone(() => runUntil(timers, promise, maxMsOf('runUntil()', options))),
-    runAll: (options) => alone(() => runAll(timers, maxMsOf('runAll()', options))),
+    runUntil: (promise, bounds) => alone(() => runUntil(timers, promise, maxMsOf('runUntil()', bounds))),
+    runAll: (bounds) => alone(() => runAll(timers, maxMsOf('runAll()', bounds))),
     jumpWall: (ms) => {
       assert(Number.isFinite(ms), `The wall clock jumps by a finite time, got ${ms}`);
       wallOffsetMs += ms;
