@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startChaosServer } from '../../src/chaos/index.ts';
@@ -131,6 +131,41 @@ describe('a tool of the command line', () => {
       expect(err).not.toMatch(/defect|INTERNAL|your message/);
     } finally {
       await server.close();
+      await line.remove();
+    }
+  });
+});
+
+describe('a configuration of the command line', () => {
+  it.each([
+    {
+      what: 'leaves a rejection behind is named, and the command completes',
+      files: { 'probe.mjs': "void Promise.reject(new Error('cache is down'));\nexport default {};" },
+      says: /RerailWarning: The configuration probe.mjs left an error to the process, .*cache is down/,
+      ends: 0,
+    },
+    {
+      what: 'imports a package that throws is reported once',
+      files: {
+        'probe.mjs': "import 'broken';\nexport default {};",
+        'node_modules/broken/package.json': '{"main":"index.js"}',
+        'node_modules/broken/index.js': "throw new Error('cache is down');",
+      },
+      says: /^rerail: probe.mjs: threw while it was loaded: Error: cache is down\. .*\n$/,
+      ends: 2,
+    },
+  ])('that $what', async ({ files, says, ends }) => {
+    const line = await buildCommandLine();
+    try {
+      for (const [name, text] of Object.entries(files)) {
+        await mkdir(path.dirname(path.join(line.folder, name)), { recursive: true });
+        await writeFile(path.join(line.folder, name), text);
+      }
+      const env = { HOME: path.join(line.folder, 'home'), NODE_NO_WARNINGS: '', NODE_OPTIONS: '' };
+      const { exitCode, err } = await line.run(['config', '--config', 'probe.mjs'], { env });
+      expect({ exitCode, err }).toEqual({ exitCode: ends, err: expect.stringMatching(says) as string });
+      expect(err).not.toMatch(/defect|INTERNAL/);
+    } finally {
       await line.remove();
     }
   });

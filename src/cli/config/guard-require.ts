@@ -16,9 +16,9 @@ interface Loader {
 const guarded = new Map<string, readonly string[] | undefined>();
 
 /**
- * Refuses `require` of files beside or below a configuration, from now on: what is imported was hashed when the configuration was
- * trusted and is run from memory, and what is required would be read from the disk as it is by then. A configuration may require
- * packages that were hashed with it.
+ * Refuses `require` of files that are not part of an installed package, from now on: what is imported was hashed when the
+ * configuration was trusted and is run from memory, and what is required would be read from the disk as it is by then. A
+ * configuration, and every package that was hashed with it, may require packages that were hashed with it.
  */
 export function guardRequire(folder: string, hashedPackages?: readonly string[]): void {
   if (guarded.size === 0) wrap(module as unknown as Loader); // Its types leave these two out.
@@ -36,24 +36,30 @@ function wrap(loader: Loader): void {
 function refuseLocal(loader: Loader, request: string, parent: unknown): void {
   const file = resolve(loader, request, parent);
   if (file === undefined) return;
-  const isRefused = isInstalled(file)
-    ? isUnhashedPackage(file, readText(parent, 'filename') ?? '')
-    : [...guarded.keys()].some((folder) => isInside(file, folder));
-  if (!isRefused) return;
-  throw new Error(
-    `"${request}" was not looked at when this file was read: import it by a plain text such as "./tools.mjs" instead of requiring it`,
-  );
+  const by = readText(parent, 'filename') ?? '';
+  if (isInstalled(file) && !isUnhashedPackage(file, by)) return;
+  const hint =
+    isInstalled(file) && isInstalled(by)
+      ? 'it is no dependency of the package that requires it, so import it in this file as well'
+      : 'import it by a plain text such as "./tools.mjs" instead of requiring it';
+  throw new Error(`"${request}" was not looked at when this file was read: ${hint}`);
 }
 
-const isInstalled = (file: string): boolean => file.includes(`${path.sep}node_modules${path.sep}`);
+const inModules = `${path.sep}node_modules${path.sep}`;
+const isInstalled = (file: string): boolean => file.includes(inModules);
 
-/** Packages require each other: what counts is what a file of the configuration itself requires. */
-function isUnhashedPackage(file: string, parent: string): boolean {
-  if (isInstalled(parent)) return false;
-  return [...guarded].some(
-    ([folder, packages]) =>
-      packages !== undefined && isInside(parent, folder) && !packages.some((each) => isInside(file, each)),
-  );
+/** Packages that were not hashed require each other: what counts is what a configuration and its packages require. */
+function isUnhashedPackage(file: string, by: string): boolean {
+  return [...guarded].some(([folder, packages]) => {
+    if (packages === undefined) return false;
+    const isGuarded = isInstalled(by) ? isAmong(by, packages) : isInside(by, folder);
+    return isGuarded && !isAmong(file, packages);
+  });
+}
+
+/** Packages inside a package have hashes of their own. */
+function isAmong(file: string, packages: readonly string[]): boolean {
+  return packages.some((folder) => isInside(file, folder) && !file.slice(folder.length).includes(inModules));
 }
 
 function resolve(loader: Loader, request: string, parent: unknown): string | undefined {

@@ -69,6 +69,8 @@ describe('a configuration in TypeScript that is wrong', () => {
       "require('./hidden.cjs')",
       "require('./hidden')",
       "require('./hidden.json')",
+      "require('../hidden.cjs')",
+      "require(['..', 'hidden.json'].join('/'))",
       "require(new URL('hidden.cjs', import.meta.url).pathname)",
       "createRequire('/elsewhere/x.js')(new URL('hidden.cjs', import.meta.url).pathname)",
       "process.getBuiltinModule('node:module').createRequire(import.meta.url)('./hidden.cjs')",
@@ -107,7 +109,8 @@ describe('a configuration in TypeScript that is wrong', () => {
   it.each(rows)('says so where it $fault', async ({ text, says }) => {
     const world = createConfigWorld();
     world.write('hidden.mjs', 'export const a = 1;');
-    for (const name of ['hidden.cjs', 'hidden.js']) world.write(name, 'module.exports = {};');
+    for (const name of ['hidden.cjs', 'hidden.js', '../hidden.cjs', '../hidden.json'])
+      world.write(name, name.endsWith('json') ? '{}' : 'module.exports = {};');
     world.write('hidden.json', '{}');
     const manifest = { imports: { '#hidden': './hidden.mjs' }, exports: { './hidden': './hidden.mjs' } };
     world.write('package.json', JSON.stringify({ name: 'shop', ...manifest }));

@@ -4,6 +4,8 @@ import type { Clock } from '../../base/clock.ts';
 import { systemClock } from '../../base/system.ts';
 import { readProperty, readText } from '../../errors/classify/safe-read.ts';
 import { showValue } from '../../model/show-value.ts';
+import { runOwned, warningOwner } from '../../model/stray-errors.ts';
+import type { CodeOwner } from '../../model/stray-errors.ts';
 import { guardRequire } from './guard-require.ts';
 import { hookFiles } from './import-hooks.ts';
 import type { HookedFiles } from './import-hooks.ts';
@@ -51,7 +53,7 @@ export async function importConfig(
   guardRequire(path.dirname(entry.path), hashedPackages);
   const folders = hashedPackages?.map((folder) => `${urlOf(folder)}/`);
   hookFiles({ mark, files: prepared.sources, packages, hashedPackages: folders });
-  const ended = await withinTime(importNatively(urlOf(entry.path) + mark), clock);
+  const ended = await importOwned(entry, { mark, clock });
   if (ended.type === 'imported') return readDefault(ended.value, entry);
   if (ended.type === 'late') {
     return broken(
@@ -103,6 +105,22 @@ async function importNatively(url: string): Promise<unknown> {
   const address = 'data:text/javascript,export const load = (url) => import(url);';
   const importer = (await import(/* @vite-ignore */ address)) as Importer; // Its text stands above.
   return importer.load(url);
+}
+
+/** An error that it leaves to the process is a warning that names it; where a CommonJS package throws, Node 20 leaves it there as well. */
+async function importOwned(
+  { path: file }: SourceFile,
+  { mark, clock }: { readonly mark: string; readonly clock: Clock },
+): Promise<Ended> {
+  const owner = warningOwner(`The configuration ${path.basename(file)}`);
+  let thrown: unknown;
+  const onStray: CodeOwner['onStray'] = (error) => (error === thrown ? 'taken' : owner.onStray(error));
+  const ended = await withinTime(
+    runOwned({ onStray }, () => importNatively(urlOf(file) + mark)),
+    clock,
+  );
+  if (ended.type === 'threw') thrown = ended.thrown;
+  return ended;
 }
 
 type Ended =

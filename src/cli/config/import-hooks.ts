@@ -47,27 +47,40 @@ interface Hooks {
 
 /** Its text is sent to another thread, so it uses nothing from outside itself. In the newer Node `next` gives no promise. */
 function createHooks({ mark, files, packages, hashedPackages }: HookedFiles): Hooks {
+  // Packages inside a package have hashes of their own.
+  const isHashed = (url: string): boolean =>
+    hashedPackages === undefined ||
+    hashedPackages.some(
+      (folder) => url.startsWith(folder) && !url.includes('/node_modules/', folder.length - 1),
+    );
+  const checkOwn = (specifier: string, resolved: Resolved): Resolved => {
+    const { url } = resolved;
+    if (Object.hasOwn(files, url)) return { ...resolved, url: url + mark };
+    // Whatever it was called: "#tools" and the package's own name lead to files of the workspace as well.
+    const isInstalled = url.startsWith('node:') || (/^file:.*\/node_modules\//.test(url) && isHashed(url));
+    if (isInstalled && !/^(?:\.{0,2}\/|file:)/.test(specifier)) return resolved;
+    throw new Error(
+      `"${specifier}" was not looked at when this file was read: import it by a plain text such as "./tools.ts"`,
+    );
+  };
+  const checkPackage = (specifier: string, resolved: Resolved): Resolved => {
+    if (/^(?:node|data):/.test(resolved.url) || isHashed(resolved.url)) return resolved;
+    throw new Error(
+      `"${specifier}" is no dependency of the package that imports it, so it was not looked at: import it in this file as well`,
+    );
+  };
   return {
     resolve: (specifier, context, next) => {
-      const isOurs = context.parentURL?.endsWith(mark) === true;
-      if (!isOurs) return next(specifier, context);
-      const own = Object.hasOwn(packages, specifier) ? packages[specifier] : undefined;
+      const { parentURL = '' } = context;
+      const isOurs = parentURL.endsWith(mark);
+      if (!isOurs && (hashedPackages === undefined || !isHashed(parentURL))) return next(specifier, context);
+      const own = isOurs && Object.hasOwn(packages, specifier) ? packages[specifier] : undefined;
       if (own !== undefined) return { url: own, shortCircuit: true };
-      const markOwn = (resolved: Resolved): Resolved => {
-        if (Object.hasOwn(files, resolved.url)) return { ...resolved, url: resolved.url + mark };
-        // Whatever it was called: "#tools" and the package's own name lead to files of the workspace as well.
-        const isInstalled = /^(?:node:|file:.*\/node_modules\/)/.test(resolved.url);
-        const isHashed =
-          hashedPackages === undefined ||
-          resolved.url.startsWith('node:') ||
-          hashedPackages.some((folder) => resolved.url.startsWith(folder));
-        if (isInstalled && isHashed && !/^(?:\.{0,2}\/|file:)/.test(specifier)) return resolved;
-        throw new Error(
-          `"${specifier}" was not looked at when this file was read: import it by a plain text such as "./tools.ts"`,
-        );
-      };
+      const check = isOurs ? checkOwn : checkPackage;
       const resolved = next(specifier, context);
-      return 'then' in resolved ? resolved.then(markOwn) : markOwn(resolved);
+      return 'then' in resolved
+        ? resolved.then((value) => check(specifier, value))
+        : check(specifier, resolved);
     },
     load: (url, context, next) => {
       const file = url.endsWith(mark) ? files[url.slice(0, -mark.length)] : undefined;

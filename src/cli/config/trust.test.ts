@@ -164,6 +164,32 @@ describe('a hostile workspace (A11)', () => {
     ]);
   });
 
+  it.each([
+    { what: 'requires', type: 'commonjs', load: "require('hoisted')" },
+    { what: 'imports', type: 'module', load: "import 'hoisted'" },
+    {
+      what: 'holds and requires',
+      type: 'commonjs',
+      load: "require('hoisted')",
+      folder: 'deep/node_modules/',
+    },
+  ])('does not load what a package $what and does not depend on', async ({ type, load, folder = '' }) => {
+    const world = createConfigWorld();
+    writePackages(world);
+    const hoisted = `node_modules/${folder}hoisted`;
+    world.write(`${hoisted}/package.json`, JSON.stringify({ type, main: 'index.js' }));
+    world.write(`${hoisted}/index.js`, '');
+    world.write('node_modules/deep/package.json', JSON.stringify({ type, main: 'index.js' }));
+    world.write('node_modules/deep/index.js', `${load};`);
+    const way = type === 'module' ? "await import('deep')" : "createRequire(import.meta.url)('deep')";
+    const text = `import { createRequire } from 'node:module';\n${way};\nexport default {};`;
+    world.write('rerail.config.mjs', text);
+    await world.trust();
+    expect((await world.refusal()).problems).toEqual([
+      expect.stringMatching(/"hoisted" .*no dependency of the package that .* in this file as well/),
+    ]);
+  });
+
   it('shows each package that a configuration loads before it is trusted', async () => {
     const world = createConfigWorld();
     writePackages(world);
