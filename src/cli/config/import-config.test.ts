@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createConfigWorld } from '../../../test/cli/config-world.ts';
@@ -189,6 +189,22 @@ export default config satisfies RerailConfig;
       expect((await world.load()).canFetch).toBe(false);
     },
   );
+
+  it.each(['rerail.config.ts', 'rerail.config.mjs'])('is loaded where %s is a link', async (name) => {
+    const world = createConfigWorld();
+    const file = world.write(`conf/real${path.extname(name)}`, '');
+    symlinkSync(file, path.join(world.workspace, name));
+    world.write('conf/dep.mjs', 'export const turns = 3;');
+    const text = "import { turns } from './dep.mjs';\nexport default { limits: { maxTurns: turns } };";
+    writeFileSync(file, text);
+    await world.trust();
+    expect((await world.load()).limits).toEqual({ maxTurns: 3 });
+    world.write('conf/dep.mjs', 'export const turns = 4;');
+    expect(await world.load()).toMatchObject({
+      limits: {},
+      notices: [expect.stringContaining('has changed since you trusted it')],
+    });
+  });
 
   it('is loaded anew after it and its parts have changed', async () => {
     const world = createConfigWorld();

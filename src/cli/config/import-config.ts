@@ -50,7 +50,7 @@ export async function importConfig(
   const packages = await ownModules(Object.values(prepared.sources).map(({ source }) => source));
   // Node keeps what it has imported: each time needs an address of its own, in every copy of this package.
   const mark = `?rerail-config=${randomUUID()}`;
-  guardRequire(path.dirname(entry.path), hashedPackages);
+  guardRequire(path.dirname(entry.realPath), hashedPackages);
   const folders = hashedPackages?.map((folder) => `${urlOf(folder)}/`);
   hookFiles({ mark, files: prepared.sources, packages, hashedPackages: folders });
   const ended = await importOwned(entry, { mark, clock });
@@ -61,7 +61,7 @@ export async function importConfig(
       `was still being loaded after ${maxImportMs / 1000} s: a configuration must not wait for anything`,
     );
   }
-  const ran = prepared.sources[urlOf(entry.path)]?.source ?? '';
+  const ran = prepared.sources[urlOf(entry.realPath)]?.source ?? '';
   return { type: 'broken', path: entry.path, ...describeThrown(ended.thrown, { entry, ran }) };
 }
 
@@ -76,13 +76,16 @@ function prepare(files: readonly SourceFile[], strippers: TypeStrippers): Prepar
     if (text === undefined) return broken(file, 'is not text in UTF-8');
     const isTyped = /\.m?ts$/.test(file.path);
     if (!isTyped) {
-      sources[urlOf(file.path)] = { format: file.path.endsWith('.json') ? 'json' : 'module', source: text };
+      sources[urlOf(file.realPath)] = {
+        format: file.path.endsWith('.json') ? 'json' : 'module',
+        source: text,
+      };
       continue;
     }
     const stripped = stripTypes(text, { file: file.path, strippers });
     if (stripped.type === 'no-compiler') return broken(file, noCompiler);
     if (stripped.type === 'broken') return { ...broken(file, stripped.text), line: stripped.line };
-    sources[urlOf(file.path)] =
+    sources[urlOf(file.realPath)] =
       stripped.type === 'native'
         ? { format: 'module-typescript', source: text }
         : { format: 'module', source: stripped.text };
@@ -109,14 +112,14 @@ async function importNatively(url: string): Promise<unknown> {
 
 /** An error that it leaves to the process is a warning that names it; where a CommonJS package throws, Node 20 leaves it there as well. */
 async function importOwned(
-  { path: file }: SourceFile,
+  { path: file, realPath }: SourceFile,
   { mark, clock }: { readonly mark: string; readonly clock: Clock },
 ): Promise<Ended> {
   const owner = warningOwner(`The configuration ${path.basename(file)}`);
   let thrown: unknown;
   const onStray: CodeOwner['onStray'] = (error) => (error === thrown ? 'taken' : owner.onStray(error));
   const ended = await withinTime(
-    runOwned({ onStray }, () => importNatively(urlOf(file) + mark)),
+    runOwned({ onStray }, () => importNatively(urlOf(realPath) + mark)),
     clock,
   );
   if (ended.type === 'threw') thrown = ended.thrown;
@@ -170,7 +173,7 @@ function describeThrown(
   const name = readText(thrown, 'name') ?? 'something';
   const message = readText(thrown, 'message') ?? showValue(thrown);
   const shown = message.replaceAll(/\?rerail-config=[\w-]+/g, '').slice(0, maxShownCharacters);
-  const base = path.basename(entry.path).replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+  const base = path.basename(entry.realPath).replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
   const place = new RegExp(String.raw`${base}\?rerail-config=[\w-]+:(\d+)`);
   const [, number] = place.exec(readText(thrown, 'stack') ?? '') ?? [];
   const line = number === undefined ? undefined : writtenLine(Number(number), { entry, ran });

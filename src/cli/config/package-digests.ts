@@ -56,10 +56,10 @@ interface NamedPackage {
 }
 
 /** Every text in quotes that could be the name of a package: whether it is one shows in `node_modules`. */
-function packagesNamedIn({ path: file, bytes }: SourceFile): readonly NamedPackage[] {
+function packagesNamedIn({ realPath, bytes }: SourceFile): readonly NamedPackage[] {
   const pattern = /(["'`])((?:@[\w.-]{1,100}\/)?[\w-][\w.-]{0,200})(?:\/[^"'`\n]{0,300})?\1/g;
   const names = [...(decodeText(bytes) ?? '').matchAll(pattern)].map(([, , name = '']) => name);
-  const from = path.dirname(file);
+  const from = path.dirname(realPath);
   return [...new Set(names)]
     .filter((name) => !isBuiltin(name) && name !== 'rerail')
     .map((name) => ({ name, from }));

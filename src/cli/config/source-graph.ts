@@ -8,6 +8,8 @@ import { contentHash } from './trust-list.ts';
 export interface SourceFile {
   /** Absolute, its folder without links. */
   readonly path: string;
+  /** Where a link leads: what it imports is looked for from there. */
+  readonly realPath: string;
   readonly bytes: Uint8Array;
   readonly sha256: string;
 }
@@ -40,8 +42,9 @@ export async function readSourceGraph(entry: string): Promise<SourceGraph> {
     if (read.type === 'unreadable') return { ...read, path: next };
     if (files.size >= maxFiles)
       return { type: 'unreadable', path: entry, why: `imports more than ${maxFiles} files` };
-    files.set(next, { path: next, bytes: read.bytes, sha256: contentHash(read.bytes) });
-    if (isScript(next)) waiting.push(...(await relativesOf(next, decodeText(read.bytes) ?? '')));
+    const realPath = await realpathOr(next);
+    files.set(next, { path: next, realPath, bytes: read.bytes, sha256: contentHash(read.bytes) });
+    if (isScript(next)) waiting.push(...(await relativesOf(realPath, decodeText(read.bytes) ?? '')));
   }
   const [first, ...others] = files.values();
   return first === undefined ? { type: 'missing' } : { type: 'read', files: [first, ...others] };
