@@ -61,7 +61,9 @@ const maxNameLength = 200;
 
 /** What is said to a program is said to a person in terms of flags. */
 function withOwnHint(error: unknown, { command }: CliIo): unknown {
-  if (!RerailError.isInstance(error) || error.failure.code !== 'ALREADY_REGISTERED') return error;
+  if (!RerailError.isInstance(error)) return error;
+  const { code, context } = error.failure;
+  if (code !== 'ALREADY_REGISTERED' && context?.['field'] !== 'as') return error;
   return RerailError.from(
     { ...error.failure, hint: `Give it another id: ${command} import … --as <name>` },
     { cause: error },

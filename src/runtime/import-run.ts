@@ -3,6 +3,7 @@ import type { Json } from '../base/json.ts';
 import { systemClock, systemId } from '../base/system.ts';
 import { configError } from '../errors/config-error.ts';
 import { clean } from '../errors/failure.ts';
+import type { NamedRun } from '../model/run-tree.ts';
 import { readSalvageMark } from '../model/proven.ts';
 import type { RowChange, Store, StoredStatus } from '../model/store.ts';
 import { showValue } from '../model/show-value.ts';
@@ -41,7 +42,8 @@ export interface ImportedRun {
  * Takes a run out of a bundle into a store, with its child runs. It can be looked at and replayed. One that had not ended is parked: it is
  * resumed only by hand. A bundle brings no rights: signals in it are dropped, no approval in it counts, and every call without a result is
  * judged by the rules of the agent that resumes the run, and asked about. Rejects with `STORAGE_CORRUPT` or `STORAGE_NEWER_SCHEMA` for a bundle that cannot be read,
- * and with `ALREADY_REGISTERED` where the store has a run of that name; nothing is written then.
+ * with `ALREADY_REGISTERED` where the store has a run of that name, and with `CONFIG_ERROR` where the name is that of a run below another one;
+ * nothing is written then.
  *
  * @example await importRun(store, await readFile('run.json', 'utf8'), { as: 'order-17-copy' });
  */
@@ -55,6 +57,7 @@ export async function importRun(
   const { run, events, children = [] } = bundle;
   const runId = readName(options, run.runId);
   const names: Renaming = { from: run.runId, to: runId };
+  await checkOnTop(store, { runId, agent: run.agent });
   const provenance = provenanceOf(options);
   await checkFree(store, children, names);
   const copyBelow = async (): Promise<void> => {
@@ -64,6 +67,18 @@ export async function importRun(
   await writeCopy(store, children.length === 0 ? copy : { ...copy, copyBelow });
   const { status } = rowOf(run);
   return { runId, from: run.runId, status, events: events.length, children: children.length };
+}
+
+/** A flow joins the runs of its nodes by their names: one from elsewhere would be taken for what a node of it came to. */
+async function checkOnTop(store: Store, { runId, agent }: NamedRun): Promise<void> {
+  const names = [...runId.matchAll(/\//g)].map(({ index }) => runId.slice(0, index));
+  for (const above of names) {
+    if (!agent.includes('/') && (await store.runs.find(above)) === undefined) continue;
+    throw configError(`"${runId}" is the name of a run below "${above}", which would take it for its own`, {
+      hint: 'Give the copy another name with "as", without "/".',
+      context: { field: 'as' },
+    });
+  }
 }
 
 /** Nothing is written where a name is taken. What a copy has left that was broken off is taken away with the run above it. */

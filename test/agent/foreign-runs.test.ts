@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { copyRuns, createAgent, exportRun, forkRun, importRun, tool } from '../../src/index.ts';
 import type { PermissionRule, RunOutcome, Tool } from '../../src/index.ts';
 import { callHash } from '../../src/agent/call-hash.ts';
+import { flow } from '../../src/flow/index.ts';
 import { transition } from '../../src/agent/transition.ts';
 import type { Json } from '../../src/base/json.ts';
 import type { StoredEvent } from '../../src/model/store.ts';
@@ -365,6 +366,49 @@ describe('a forged bundle that brings', () => {
 
 /** A call that was approved elsewhere and not made. */
 const approvedElsewhere = (bundle: Bundle): void => forgeries[1]?.change(bundle);
+
+describe('a bundle of a run below another one', () => {
+  it.each(['pay', 'shop/pay'])(
+    'is not taken for what a node of a flow here came to (agent "%s")',
+    async (agent) => {
+      const { text } = await scene();
+      const store = memoryStore();
+      const done: string[] = [];
+      const shop = flow('look >> pay', {
+        name: 'shop',
+        store,
+        agents: { look: agentOf('look', 'ask', done), pay: agentOf('pay', 'allow', done) },
+      });
+      expect(await shop.run('Buy.', { runId: 'order' })).toMatchObject({ type: 'suspended' });
+      const planted = forge(text, (bundle) => {
+        bundle.run = { ...bundle.run, runId: 'order/pay', agent };
+      });
+      await expect(importRun(store, planted)).rejects.toMatchObject({ code: 'CONFIG_ERROR' });
+      await expect(importRun(store, text, { as: 'order/pay' })).rejects.toMatchObject({
+        failure: { message: expect.stringContaining('a run below "order"') as string },
+      });
+      expect(await shop.resume('order', { answer: true })).toMatchObject({ type: 'completed' });
+      expect(done).toEqual(['look', 'pay']);
+      await importRun(store, planted, { as: 'looked-at' });
+    },
+  );
+
+  function agentOf(name: string, permission: 'allow' | 'ask', done: string[]) {
+    const execute = (): string => {
+      done.push(name);
+      return 'done';
+    };
+    const act = tool({
+      name: 'act',
+      description: 'Acts.',
+      input: anyInput,
+      effect: 'once',
+      permission,
+      execute,
+    });
+    return createAgent({ name, model: scriptedModel(Array(4).fill(actOnce)), tools: [act] });
+  }
+});
 
 describe('an honest bundle', () => {
   it.each(['once', 'read'] as const)(

@@ -364,6 +364,8 @@ describe('rerail approve and reject', () => {
       /Written down: yes\. A worker goes on by it, or you do: rerail resume to-approve\n$/,
     );
     expect(await statusOf(file, 'to-approve')).toBe('suspended');
+    const json = await type(approveWith, 'to-approve', { file: copy(), flags: { ...flags, json: true } });
+    expect(JSON.parse(json.out)).toEqual({ type: 'answer-recorded', runId: 'to-approve', verdict: 'yes' });
     const late = await type(rejectWith, 'to-approve', { file });
     expect(late.err).toMatch(
       /it was answered already, and the first answer counts\. Go on with it: rerail resume to-approve/,

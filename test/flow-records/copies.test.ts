@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { RunOutcome } from '../../src/agent/run-outcome.ts';
 import { flow } from '../../src/flow/flow.ts';
+import { createAgent } from '../../src/runtime/create-agent.ts';
 import { exportRun } from '../../src/runtime/export-run.ts';
 import { forkRun } from '../../src/runtime/fork-run.ts';
 import { importRun } from '../../src/runtime/import-run.ts';
 import { memoryStore } from '../../src/testing/memory-store.ts';
+import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import type { ScriptStep } from '../../src/testing/scripted-model.ts';
 import {
   createFlowWorld,
@@ -159,9 +161,10 @@ describe('a bundle of a run with others below it', () => {
     const world = createFlowWorld();
     await world.until(payingFlow(world).run('Go', { runId }));
     const bundle = await exportRun(world.store, runId);
-    const child = await exportRun(world.store, `${runId}/settle`);
     const other = memoryStore();
-    await importRun(other, child);
+    await createAgent({ name: 'other', model: scriptedModel(['Done.']), store: other }).run('Go', {
+      runId: `${runId}/settle`,
+    });
     await expect(importRun(other, bundle)).rejects.toMatchObject({ failure: { code: 'ALREADY_REGISTERED' } });
     expect((await other.runs.list()).runs.map((row) => row.runId)).toEqual([`${runId}/settle`]);
   });

@@ -76,7 +76,7 @@ export async function answerCall(answering: Answering, given: Given): Promise<nu
   const value = answerTo(request, verdict, given.flags);
   if (isWritten || wrong !== undefined) {
     const whole = changed === undefined ? value : { ...value, [changedField]: changed };
-    return record(taken, { value: whole, verdict }, io);
+    return record(taken, { value: whole, verdict, isJson }, io);
   }
   return goOn({
     seam,
@@ -138,6 +138,11 @@ function readRequest(
   if (request === undefined || request.type === 'mend') {
     const isOver = row.status === 'completed' || row.status === 'stopped';
     if (isOver) throw finishedRun(row, findOptionsOf(io, flags));
+    if (row.status === 'running')
+      throw usageError({
+        message: `The run "${runId}" was interrupted, and has asked nothing since`,
+        hint: `Resume it first, and it asks about a call whose end was not seen: ${isElsewhere(reading) ? callText(row) : `${io.command} resume ${shellWord(runId)}${storeFlag}`}`,
+      });
     throw usageError({
       message: `The run "${runId}" asks for no yes or no`,
       hint: `See what it does: ${io.command} why ${runId}${storeFlag}`,
@@ -228,7 +233,11 @@ function jsonOrText(text: string): Json {
 /** As a worker expects it: see `ResumePayload`. */
 async function record(
   { reading, settings, storeFlag }: TakenRun,
-  { value, verdict }: { readonly value: Json; readonly verdict: CallVerdict },
+  {
+    value,
+    verdict,
+    isJson,
+  }: { readonly value: Json; readonly verdict: CallVerdict; readonly isJson: boolean },
   io: CliIo,
 ): Promise<number> {
   const { row } = reading;
@@ -236,7 +245,9 @@ async function record(
   if (row.status !== 'suspended')
     throw usageError({
       message: `The run "${runId}" was asking when its process vanished, so an answer can only be given by going on`,
-      hint: 'Leave --no-resume out',
+      hint: isElsewhere(reading)
+        ? `Its program asks again when it resumes: ${callText(row)}`
+        : 'Leave --no-resume out',
     });
   const store = openExisting(settings.storeFile);
   try {
@@ -262,6 +273,7 @@ async function record(
   const next = isElsewhere(reading)
     ? `A worker of its program goes on by it, or that program does: ${callText(row)}`
     : `A worker goes on by it, or you do: ${io.command} resume ${runId}${storeFlag}`;
-  io.stdout.write(`Written down: ${verdict}. ${next}\n`);
+  if (isJson) io.stdout.write(`${JSON.stringify({ type: 'answer-recorded', runId, verdict })}\n`);
+  (isJson ? io.stderr : io.stdout).write(`Written down: ${verdict}. ${next}\n`);
   return 0;
 }
