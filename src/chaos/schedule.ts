@@ -6,7 +6,7 @@ import type { FaultSpec } from './fault-spec.ts';
 import { everydayFaults } from './faults/fault-table.ts';
 import type { FaultName } from './faults/fault-table.ts';
 import { randomFor } from './seeded.ts';
-import { drawKind, entryAt } from './slots.ts';
+import { entryAt } from './slots.ts';
 
 /** What a schedule that is a function is told of a request. */
 export interface RequestInfo {
@@ -85,7 +85,27 @@ function drawnSlots(faults: Extract<FaultSchedule, { readonly rate: number }>, s
   }
   const kinds = (faults.kinds ?? everydayFaults).map((kind) => readFaultSpec(kind));
   if (kinds.length === 0) throw chaosConfigError('The list of faults is empty', 'Name at least one');
-  return (slot) => drawKind(kinds, { rate, random: randomFor(seed, `fault-${slot}`) });
+  return (slot) => {
+    if (!isFaulty(slot, { rate, seed })) return undefined;
+    return kinds[Math.floor(randomFor(seed, `fault-${slot}`)() * kinds.length)];
+  };
+}
+
+const blockSize = 10;
+
+/**
+ * Of ten requests the stated share is faulty, spread over the ten: whoever tries it sees a fault soon, and good answers in between, with
+ * every seed.
+ */
+function isFaulty(slot: number, { rate, seed }: { readonly rate: number; readonly seed: number }): boolean {
+  const random = randomFor(seed, `faults-${Math.floor(slot / blockSize)}`);
+  const count = Math.floor(rate * blockSize + random());
+  const places = Array.from({ length: count }, (_, index) => {
+    const start = Math.floor((index * blockSize) / count);
+    const end = Math.floor(((index + 1) * blockSize) / count);
+    return start + Math.floor(random() * (end - start));
+  });
+  return places.includes(slot % blockSize);
 }
 
 function scriptedSlots(faults: Extract<FaultSchedule, { readonly script: unknown }>): SlotAt {

@@ -5,7 +5,8 @@ import { question } from '../../test/chaos/bodies.ts';
 import { ConfigError } from '../errors/rerail-error.ts';
 import type { ChaosModel } from './answering.ts';
 import type { ChaosServerOptions } from './options.ts';
-import type { FaultSchedule } from './schedule.ts';
+import { createSchedule } from './schedule.ts';
+import type { FaultSchedule, RequestInfo } from './schedule.ts';
 import { startChaosServer } from './server.ts';
 import type { ChaosServer } from './server.ts';
 
@@ -117,6 +118,27 @@ describe('a schedule', () => {
     expect(delivered).toBeLessThan(25);
     one.reset();
     expect(await postMany(one, 30)).toEqual(first);
+  });
+
+  it('shows faults and good answers among the first requests, with every seed', () => {
+    for (let seed = 0; seed < 300; seed += 1) {
+      const schedule = createSchedule({ rate: 0.3 }, seed);
+      const drawn = Array.from({ length: 100 }, () =>
+        schedule.next({} as RequestInfo) === undefined ? '.' : 'X',
+      ).join('');
+      expect({ seed, drawn: drawn.slice(0, 3) }).toEqual({
+        seed,
+        drawn: expect.stringContaining('X') as string,
+      });
+      expect({ seed, isLong: drawn.includes('XXX') }).toEqual({ seed, isLong: false });
+      expect(drawn.replaceAll('.', '')).toHaveLength(30);
+    }
+  });
+
+  it.each([0, 0.05, 0.5, 0.95, 1])('gives the share %d of all requests a fault', (rate) => {
+    const schedule = createSchedule({ rate }, 5);
+    const drawn = Array.from({ length: 4000 }, () => schedule.next({} as RequestInfo) !== undefined);
+    expect(Math.abs(drawn.filter(Boolean).length / 4000 - rate)).toBeLessThan(0.02);
   });
 
   it('follows a script to its end, and then all is well', async () => {
