@@ -8,7 +8,7 @@ import type { CliIo } from './io.ts';
 import { createScreen } from './layout.ts';
 import { systemSeam } from './run-reading/agent-seam.ts';
 import type { AgentSeam } from './run-reading/agent-seam.ts';
-import { misplaced } from './run-reading/check-place.ts';
+import { misplaced, missingModel } from './run-reading/check-place.ts';
 import { checkCall } from './run-reading/named-call.ts';
 import { finishedRun, runInUse } from './run-reading/find-run.ts';
 import { flagText } from './run-reading/given-text.ts';
@@ -34,7 +34,8 @@ export async function resumeWith(seam: AgentSeam, given: Given, io: CliIo): Prom
   if (row.status === 'completed' || row.status === 'stopped')
     throw finishedRun(row, findOptionsOf(io, given.flags));
   if (row.owner !== undefined) throw runInUse(row, findOptionsOf(io, given.flags));
-  const wrong = await misplaced(seam, taken, { verb: 'resume', flags: given.flags, io });
+  const place = { verb: 'resume', flags: given.flags, io };
+  const wrong = (await misplaced(seam, taken, place)) ?? missingModel(taken, place);
   if (wrong !== undefined) throw wrong;
   const request = standingQuestion(reading);
   const value = readAnswer(given, reading);

@@ -3,6 +3,7 @@ import type { RunOutcome } from '../agent/run-outcome.ts';
 import { defined } from '../base/defined.ts';
 import { printable } from '../base/printable.ts';
 import { exitCodes } from '../errors/codes.ts';
+import type { StoredStatus } from '../model/store.ts';
 import { resolveRetryPolicy } from '../resilience/retry-policy.ts';
 import type { CommandRun } from './command-spec.ts';
 import { loadSettings } from './config/load-settings.ts';
@@ -18,7 +19,9 @@ import type { LineReader } from './run-lines.ts';
 import { readRunFlags, readSchemaFile } from './run-flags.ts';
 import type { RunFlags } from './run-flags.ts';
 import { answerText, deniedText, eventLine } from './run-output.ts';
+import { isStandIn, missingModel } from './run-reading/check-place.ts';
 import { answerSteps } from './run-reading/next-steps.ts';
+import { readRun } from './run-reading/read-run.ts';
 import { shellWord } from './run-reading/run-words.ts';
 import { readPrompt } from './run-prompt.ts';
 import { settingFlagsOf } from './shared-options.ts';
@@ -95,6 +98,20 @@ async function perform(scene: Scene): Promise<number> {
   return exitCodeFor(outcome, scene.interrupts, approvals.denied);
 }
 
+/** A name is a run: one that is there and has not ended is resumed by it. */
+async function checkModel(
+  { io, flags: { runId }, settings, typed }: Scene,
+  { store }: OpenedAgent,
+): Promise<void> {
+  const row = runId === undefined || !isStandIn(settings) ? undefined : await store.runs.find(runId);
+  if (row === undefined || endedStatuses.has(row.status)) return;
+  const taken = { reading: await readRun(store, row.runId), settings, storeFlag: typed };
+  const missing = missingModel(taken, { verb: 'resume', flags: {}, io });
+  if (missing !== undefined) throw missing;
+}
+
+const endedStatuses: ReadonlySet<StoredStatus> = new Set(['completed', 'stopped', 'cancelled', 'failed']);
+
 /** Which model and why, and what else a person should know first. */
 function tellSettings({ modelLine, notices }: Settings, { isQuiet, isJson }: RunFlags, io: CliIo): void {
   if (isQuiet || isJson) return;
@@ -130,11 +147,8 @@ function createView({ io, flags, typed, settings, schema, interrupts, lines, lat
   return isQuiet ? { ...view, hear: () => undefined } : view;
 }
 
-async function performRun(
-  { io, flags, prompt, interrupts, late }: Scene,
-  opened: OpenedAgent,
-  view: RunView,
-): Promise<RunOutcome> {
+async function performRun(scene: Scene, opened: OpenedAgent, view: RunView): Promise<RunOutcome> {
+  const { io, flags, prompt, interrupts, late } = scene;
   const { isJson, isQuiet, runId, sessionId } = flags;
   let stopNote = (): void => undefined;
   const onEvent = (event: RunEvent): void => {
@@ -145,6 +159,7 @@ async function performRun(
     view.hear(event);
   };
   try {
+    await checkModel(scene, opened);
     await demandSandbox(opened.workspace);
     if (!isJson && !isQuiet) stopNote = noteSlowStore({ sink: io.stderr, place: opened.settings.storeFile });
     return await opened.agent.run(prompt, defined({ signal: interrupts.signal, onEvent, runId, sessionId }));

@@ -34,7 +34,9 @@ interface Ended {
   readonly err: string;
 }
 
-function rerail(...argv: readonly string[]): Promise<Ended> {
+const rerail = (...argv: readonly string[]): Promise<Ended> => rerailWith({}, ...argv);
+
+function rerailWith(env: Readonly<Record<string, string>>, ...argv: readonly string[]): Promise<Ended> {
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,
@@ -51,6 +53,7 @@ function rerail(...argv: readonly string[]): Promise<Ended> {
           OPENAI_BASE_URL: chaos.url,
           ANTHROPIC_API_KEY: 'test-key',
           ANTHROPIC_BASE_URL: chaos.url,
+          ...env,
         },
         timeout: 40_000,
         killSignal: 'SIGKILL',
@@ -94,4 +97,29 @@ describe('the exit code', { timeout: 90_000 }, () => {
       expect(resumed.exitCode).toBe(exitCode);
     },
   );
+});
+
+describe('a run of a real model in a shell without its key', { timeout: 90_000 }, () => {
+  const noKeys = { OPENAI_API_KEY: '', ANTHROPIC_API_KEY: '', OPENAI_BASE_URL: '', ANTHROPIC_BASE_URL: '' };
+
+  it.each(['failed', 'suspended'])('that is %s is not continued by the embedded model', async (status) => {
+    const fault = status === 'failed' ? 'server-error' : 'quota';
+    chaos.setFaults({ script: Array.from({ length: 20 }, () => fault) });
+    await rerail('run', 'hi', '--model', 'openai:gpt-5.4', '--run-id', `keyless-${status}`);
+    const commands = [
+      ['resume', `keyless-${status}`],
+      ...(status === 'failed' ? [] : [['run', 'hi', '--run-id', `keyless-${status}`]]),
+    ];
+    for (const words of commands) {
+      const { exitCode, err } = await rerailWith(noKeys, ...words);
+      expect({ exitCode, err }).toEqual({
+        exitCode: 10,
+        err: expect.stringMatching(
+          /used openai:gpt-5\.4, and OPENAI_API_KEY is not set: .*Nothing was done.*--model <provider>:<model>/,
+        ) as string,
+      });
+    }
+    const chosen = await rerailWith(noKeys, 'resume', `keyless-${status}`, '--model', 'simulated:embedded');
+    expect(chosen.exitCode).toBe(0);
+  });
 });

@@ -26,7 +26,12 @@ export function fakeSeam(given: SeamOptions): AgentSeam & { readonly heard: read
   return {
     heard,
     loadSettings: () =>
-      Promise.resolve({ storeFile: file, workspace: '/somewhere', models } as unknown as Settings), // All that is read.
+      Promise.resolve({
+        storeFile: file,
+        workspace: '/somewhere',
+        models,
+        origins: [],
+      } as unknown as Settings), // All that is read.
     runBelongsHere: () => Promise.resolve({ type: 'here' }),
     openAgent: () => {
       const stories = openStories(file);

@@ -17,7 +17,7 @@ import { openExisting } from '../open-store.ts';
 import { usageError } from '../usage-error.ts';
 import type { AgentSeam } from './agent-seam.ts';
 import { askedLines, changedRequest, readChangedInput } from './changed-input.ts';
-import { misplaced } from './check-place.ts';
+import { misplaced, missingModel } from './check-place.ts';
 import { finishedRun, runInUse } from './find-run.ts';
 import { flagText } from './given-text.ts';
 import { goOn } from './go-on.ts';
@@ -58,9 +58,9 @@ export async function answerCall(answering: Answering, given: Given): Promise<nu
   const request = readRequest(taken, answering, given.flags);
   const isWritten = given.flags['resume'] === false || given.flags['noResume'] === true;
   const place = { verb: verbs[verdict], flags: given.flags, io };
-  const wrong = isWritten ? undefined : await misplaced(seam, taken, place);
+  const wrong = isWritten ? undefined : ((await misplaced(seam, taken, place)) ?? missingModel(taken, place));
   // The program of another agent takes the answer when it resumes the run; a run of another folder is answered there.
-  if (wrong?.failure.code === 'PATH_OUTSIDE_WORKSPACE') throw wrong;
+  if (wrong !== undefined && wrong.failure.code !== 'NOT_REGISTERED') throw wrong;
   const changed = verdict === 'yes' ? await readChangedInput(given.flags, request, io) : undefined;
   const shown = changed === undefined ? request : changedRequest(request, changed);
   const facts = await previewCall(answering, settings, shown);
@@ -135,19 +135,7 @@ function readRequest(
       hint: `Type: ${io.command} ${verbs[verdict]} ${shellWord(top)}${storeFlag}`,
     });
   const request = openQuestion(reading);
-  if (request === undefined || request.type === 'mend') {
-    const isOver = row.status === 'completed' || row.status === 'stopped';
-    if (isOver) throw finishedRun(row, findOptionsOf(io, flags));
-    if (row.status === 'running')
-      throw usageError({
-        message: `The run "${runId}" was interrupted, and has asked nothing since`,
-        hint: `Resume it first, and it asks about a call whose end was not seen: ${isElsewhere(reading) ? callText(row) : `${io.command} resume ${shellWord(runId)}${storeFlag}`}`,
-      });
-    throw usageError({
-      message: `The run "${runId}" asks for no yes or no`,
-      hint: `See what it does: ${io.command} why ${runId}${storeFlag}`,
-    });
-  }
+  if (request === undefined || request.type === 'mend') throw nothingAsked({ reading, storeFlag }, io, flags);
   if (hasAnswer(reading))
     throw refuse(
       runId,
@@ -171,6 +159,27 @@ function readRequest(
       `Go on without the call: ${io.command} reject ${runId}${callFlag(request)}${storeFlag}`,
     );
   return request;
+}
+
+/** Why no yes or no is wanted, and what to do instead. */
+function nothingAsked(
+  { reading, storeFlag }: Pick<TakenRun, 'reading' | 'storeFlag'>,
+  io: CliIo,
+  flags: Given['flags'],
+): Error {
+  const { row } = reading;
+  const { runId, status } = row;
+  if (status === 'completed' || status === 'stopped') return finishedRun(row, findOptionsOf(io, flags));
+  if (status !== 'running')
+    return usageError({
+      message: `The run "${runId}" asks for no yes or no`,
+      hint: `See what it does: ${io.command} why ${runId}${storeFlag}`,
+    });
+  const typed = isElsewhere(reading) ? callText(row) : `${io.command} resume ${shellWord(runId)}${storeFlag}`;
+  return usageError({
+    message: `The run "${runId}" was interrupted, and has asked nothing since`,
+    hint: `Resume it first, and it asks about a call whose end was not seen: ${typed}`,
+  });
 }
 
 interface Kind {

@@ -1,7 +1,9 @@
-import { visible } from '../../base/printable.ts';
+import { printable, visible } from '../../base/printable.ts';
 import { createFailure } from '../../errors/failure.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
+import { createModelRegistry } from '../../providers/registry.ts';
 import type { Given } from '../command-spec.ts';
+import type { Settings } from '../config/settings.ts';
 import type { CliIo } from '../io.ts';
 import { shownPlace } from '../store-place.ts';
 import { typedSettings } from '../typed-settings.ts';
@@ -42,4 +44,37 @@ export async function misplaced(
     context,
   });
   return RerailError.from(failure, { cause: place.error });
+}
+
+/**
+ * What is wrong where a run of a real model would be continued by the embedded one, which stands in only because no key is there. One that
+ * was chosen by name may continue it.
+ */
+export function missingModel(
+  { reading, settings, storeFlag }: TakenRun,
+  { verb, io }: PlacedCommand,
+): RerailError | undefined {
+  const [name] = reading.models;
+  if (!isStandIn(settings) || name === undefined || name.startsWith('simulated:')) return undefined;
+  const variable = keyVariableOf(name);
+  const { runId } = reading.row;
+  const why = variable === undefined ? 'which is not available here' : `and ${variable} is not set`;
+  const failure = createFailure('PROVIDER_NOT_CONFIGURED', {
+    message: `The run "${printable(runId)}" used ${printable(name)}, ${why}: the embedded model would only play a part in it. Nothing was done`,
+    hint: `${variable === undefined ? 'Make it available' : `Set ${variable}`}, or name another model: ${io.command} ${verb} ${shellWord(runId)}${storeFlag} --model <provider>:<model>`,
+    context: { runId, model: name },
+  });
+  return RerailError.from(failure);
+}
+
+/** Whether the embedded model was not chosen, and is there only because no key is. */
+export function isStandIn({ origins }: Settings): boolean {
+  return origins.some(({ path, from }) => path === 'model' && from === 'default');
+}
+
+/** A record may name a provider that is not known here. */
+function keyVariableOf(name: string): string | undefined {
+  const registry = createModelRegistry();
+  const provider = name.slice(0, Math.max(0, name.indexOf(':')));
+  return registry.list().includes(provider) ? registry.describe(name).keyVariables[0] : undefined;
 }
