@@ -4,6 +4,7 @@ import { failedCheck, failureOf } from './doctor-check.ts';
 import type { Check } from './doctor-check.ts';
 import type { SettingFlags } from './config/setting-flags.ts';
 import type { LocalServer } from './config/local-server.ts';
+import { isStandIn } from './run-reading/check-place.ts';
 import { wordsFor } from './config/provider-address.ts';
 import type { ChosenModel, Settings } from './config/settings.ts';
 import type { CliIo } from './io.ts';
@@ -54,8 +55,16 @@ async function partsOf(settings: Settings): Promise<Parameters<typeof worstCaseO
   return { models: settings.models.map(({ model }) => model), limits, retry, permissions, tools };
 }
 
-function modelCheck({ modelLine }: Settings): Check {
-  return { name: 'model', status: 'ok', text: printable(modelLine.replace(/^Model: /, '')) };
+function modelCheck(settings: Settings): Check {
+  const text = printable(settings.modelLine.replace(/^Model: /, ''));
+  if (!isStandIn(settings)) return { name: 'model', status: 'ok', text };
+  return {
+    name: 'model',
+    status: 'warning',
+    text,
+    advice:
+      'Until then chat and run answer by fixed rules, without a language model, and no run of another model is resumed.',
+  };
 }
 
 /** Where a provider is asked, if that is not its own address: a key goes there. */

@@ -162,6 +162,20 @@ describe('rerail doctor', () => {
     expect(out).toMatch(/\nAll is well(?: but for \d+ warnings?)?\.\n$/);
   });
 
+  it('says what happens without a key, and that not all is well', async () => {
+    const noKeys = { ANTHROPIC_API_KEY: '', OPENAI_API_KEY: '', GEMINI_API_KEY: '', MISTRAL_API_KEY: '' };
+    const { exitCode, out } = await line.run(['doctor'], { env: noKeys });
+    const words = out.replaceAll(/\s+/g, ' ');
+    expect({ exitCode, words }).toEqual({
+      exitCode: 0,
+      words: expect.stringMatching(
+        /warning model the embedded one, .*answer by fixed rules, without a language model.* All is well but for \d warnings?\./,
+      ) as string,
+    });
+    const named = await line.run(['doctor', '--model', 'simulated:embedded'], { env: noKeys });
+    expect(named.out).toMatch(/^ok +model +the embedded one/m);
+  });
+
   it('prints one object for programs', async () => {
     const { exitCode, out } = await line.run(['doctor', '--store', 'whole.db', '--json']);
     const number = expect.any(Number) as number;
