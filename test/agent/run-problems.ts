@@ -16,7 +16,7 @@ export function findStepProblems(step: Step): readonly string[] {
   if (before === undefined) return problems;
   if (state.elapsedMs < before.elapsedMs) problems.push('elapsedMs went back');
   for (const key of Object.keys(before.ledger) as (keyof Ledger)[])
-    if (state.ledger[key] < before.ledger[key]) problems.push(`ledger.${key} went back`);
+    if ((state.ledger[key] ?? 0) < (before.ledger[key] ?? 0)) problems.push(`ledger.${key} went back`);
   return problems;
 }
 
