@@ -8,15 +8,23 @@ export function areHarmless(words: readonly string[], from: number): boolean {
   if (rest.length === 0) return true;
   const [program = '', first = ''] = words;
   if (wrappers.has(program)) return from > 1 && areHarmless(words.slice(1), from - 1);
-  const subcommand =
-    words.find((word, index) => index > 0 && !word.startsWith('-') && !word.includes('=')) ?? '';
-  const row = table.get(`${program} ${first}`) ?? table.get(`${program} ${subcommand}`) ?? table.get(program);
+  // `git -c a=b status`: the value of an option of the rule.
+  const named = words.findIndex(
+    (word, index) => index > 0 && !word.startsWith('-') && (index >= from || !word.includes('=')),
+  );
+  // An option before the subcommand is one of the whole program: it must be meant.
+  const isMeant = named === 1 || named < from;
+  const byFirst = table.get(`${program} ${first}`);
+  const bySubcommand = isMeant ? table.get(`${program} ${words[named] ?? ''}`) : undefined;
+  const row = byFirst ?? bySubcommand ?? table.get(program);
   if (row === undefined) return false;
-  // The subcommand itself may be the first of what follows the rule.
-  const isNamed = table.has(`${program} ${subcommand}`) && rest[0] === subcommand;
-  const script = row.script === undefined ? -1 : words.indexOf(subcommand);
+  const isNamed = bySubcommand !== undefined;
+  const start = isNamed ? named + 1 : 1;
+  const script =
+    row.script === undefined ? -1 : words.findIndex((word, index) => index >= start && !word.startsWith('-'));
   return rest.every((word, index) => {
-    if (isNamed && index === 0) return true;
+    // The subcommand itself may be the first of what follows the rule.
+    if (isNamed && from + index === named) return true;
     return script === from + index ? row.script?.test(word) === true : isHarmless(row, word, rest[index - 1]);
   });
 }
@@ -29,20 +37,23 @@ interface Harmless {
   readonly short?: string;
   /** What a word may be that is no option: an argument, or the value of an option. None where it is left out. */
   readonly words?: RegExp;
-  /** What the first word may be that is no option, where it is a program of its own. */
+  /** What the first word may be that is no option, where it means something else than those after it. */
   readonly script?: RegExp;
   /** Single words that are written with one dash. */
   readonly single?: RegExp;
+  /** An option whose value is the next word, and any text. */
+  readonly takesText?: string;
 }
 
 /** The program after them is the one that counts. */
 const wrappers: ReadonlySet<string> = new Set(['npx', 'bunx']);
 
-function isHarmless({ long = '', short = '', words, single }: Harmless, word: string, before = ''): boolean {
+function isHarmless(row: Harmless, word: string, before = ''): boolean {
+  const { long = '', short = '', words, single, takesText } = row;
   if (single?.test(word) === true) return true;
   if (word.startsWith('--')) {
     const [name = '', ...value] = word.slice(2).split('=');
-    if (!` ${long} `.includes(` ${name} `) || name === '')
+    if (!long.split(' ').includes(name) || name === '')
       return word === '--' && words !== undefined && before !== '--';
     return value.length === 0 || plainValue.test(value.join('='));
   }
@@ -53,17 +64,24 @@ function isHarmless({ long = '', short = '', words, single }: Harmless, word: st
       [...Array(letters.length).keys()].every((index) => short.includes(letters.charAt(index)))
     );
   }
-  return words?.test(word) === true;
+  return words?.test(word) === true || (takesText !== undefined && before === takesText);
 }
 
-/** The value of an option: no address, no code. */
-const plainValue = /^[\w.,%+^~/@ -]*$/;
+/** The value of an option: no address, no code, no place outside, no signature that a program is asked about. */
+const plainValue = /^(?![/~])(?!.*(?:^|\/)\.\.(?:\/|$))(?!.*%G)[\w.,%+^~/@ -]*$/;
 
 /** A name, a path inside, a revision: nothing with a scheme, nothing from outside, nothing that climbs. */
 const inside = /^(?![/~-])(?!.*(?:^|\/)\.\.(?:\/|$))(?!.*::)[^\0=|;&$`<>]*$/;
 const anyText = /^(?!-)/;
 const testFile =
-  /^(?![/~-])(?!.*\.\.)(?:[\w.@+-]+\/)*(?:[\w.@+-]*[.-](?:test|spec)[\w.-]*|(?:tests?|spec|__tests__)(?:\/[\w.@+-]+)*\/?)$/;
+  /^(?![/~-])(?!.*\.\.)(?:[\w.@+-]+\/)*(?:[\w.@+-]*[._-](?:test|spec)[\w.-]*|(?:tests?|spec|__tests__)(?:\/[\w.@+-]+)*\/?)$/;
+
+const testFileOrFolder = new RegExp(`${testFile.source}|^\\w[\\w-]*(?:/[\\w-]+)*/?$`);
+/** `vitest init` installs packages. */
+const notInit = new RegExp(`(?!^init$)${inside.source}`);
+/** Nothing with `@`: pytest reads more arguments from such a file. */
+const pythonTest = /^(?!.*\.\.)(?:tests?(?:\/[\w.-]+)*\/?|(?:[\w.-]+\/)*(?:test_[\w-]*|[\w-]+_test)\.py)$/;
+const goPackage = /^(?![/~-])(?!.*(?:^|\/)\.\.(?:\/|$))[\w./|^$-]+$/;
 
 const gitReading =
   'stat shortstat numstat name-only name-status oneline graph all decorate no-decorate cached staged color no-color ' +
@@ -103,7 +121,9 @@ const table: ReadonlyMap<string, Harmless> = new Map<string, Harmless>([
     {
       long: 'set-upstream dry-run tags porcelain verbose quiet',
       short: 'unvq',
-      words: /^(?![-+/~:.])[\w./-]+$/,
+      // A remote by its name: with a slash it is a folder.
+      script: /^(?![-.])[\w.-]+$/,
+      words: /^(?![-/.])(?!.*\.\.)[\w./-]+$/,
     },
   ],
   ['git add', { long: 'all update verbose dry-run', short: 'Auvn', words: inside }],
@@ -142,7 +162,7 @@ const table: ReadonlyMap<string, Harmless> = new Map<string, Harmless>([
   ['echo', { short: 'neE', ...reading }],
   ['pwd', {}],
   ['which', reading],
-  ['man', reading],
+  ['man', { words: /^[\w.+:-]+$/ }],
   ['stat', { short: 'cL', ...reading }],
   ['file', { short: 'bi', ...reading }],
   ['du', { long: 'human-readable summarize max-depth', short: 'hsd', ...reading }],
@@ -169,13 +189,14 @@ const table: ReadonlyMap<string, Harmless> = new Map<string, Harmless>([
     {
       long: 'list create extract file gzip verbose exclude',
       short: 'tcxfzvjJ',
-      words: /^(?!-)(?![^/]*:)/,
+      words: /^(?![/~-])(?!.*(?:^|\/)\.\.(?:\/|$))(?![^/]*:)/,
       // A first word without a dash is a bundle of options: `tar xCf / a.tar`.
       script: /^(?:[tcxfzvjJ]+|[\w-]+(?:\.[\w-]+)+|\.\/.*)$/,
     },
   ],
   ['npm test', npmOptions],
-  ['npm run', { ...npmOptions, words: /^[\w:.-]+$/ }],
+  // The name of the script, and what is given to it.
+  ['npm run', { ...npmOptions, script: /^[\w:.-]+$/ }],
   ['npm ls', { long: 'all depth json long', words: /^[@\w./-]+$/ }],
   ['pnpm test', npmOptions],
   ['yarn test', npmOptions],
@@ -189,7 +210,7 @@ const table: ReadonlyMap<string, Harmless> = new Map<string, Harmless>([
   ],
   ['node --version', {}],
   ['node --check', { words: inside }],
-  ['deno test', { long: 'filter quiet fail-fast parallel', words: /^(?![/~-])(?!.*\.\.)[\w./ -]+$/ }],
+  ['deno test', { long: 'filter quiet fail-fast parallel', words: testFileOrFolder }],
   [
     'bun test',
     { long: 'test-name-pattern bail timeout', short: 't', words: /^(?![/~-])(?!.*\.\.)[\w./ -]+$/ },
@@ -197,11 +218,19 @@ const table: ReadonlyMap<string, Harmless> = new Map<string, Harmless>([
   ['tsc', { long: 'noEmit pretty skipLibCheck listFiles version strict' }],
   ['eslint', { long: 'quiet max-warnings cache no-color', words: inside }],
   ['prettier', { long: 'check list-different no-color', short: 'cl', words: inside }],
-  ['vitest', { long: 'run silent coverage bail no-color testNamePattern', short: 't', words: inside }],
+  [
+    'vitest',
+    { long: 'run silent coverage bail no-color testNamePattern', short: 't', script: notInit, words: inside },
+  ],
   ['jest', { long: 'ci runInBand silent bail testNamePattern no-color', short: 'ti', words: inside }],
   [
     'pytest',
-    { long: 'quiet verbose exitfirst lf last-failed maxfail durations', short: 'qvxks', words: inside },
+    {
+      long: 'quiet verbose exitfirst lf last-failed maxfail durations',
+      short: 'qvxks',
+      words: pythonTest,
+      takesText: '-k',
+    },
   ],
   [
     'cargo test',
@@ -217,10 +246,10 @@ const table: ReadonlyMap<string, Harmless> = new Map<string, Harmless>([
   [
     'go test',
     {
-      words: /^(?![/~-])(?!.*\.\.\/)[\w./|^$-]+$/,
+      words: goPackage,
       single: /^-{1,2}(?:v|run|race|short|cover|count|timeout|failfast)(?:=[\w.^$|]+)?$/,
     },
   ],
-  ['go vet', { words: /^(?![/~-])(?!.*\.\.\/)[\w./-]+$/ }],
-  ['go build', { words: /^(?![/~-])(?!.*\.\.\/)[\w./-]+$/ }],
+  ['go vet', { words: goPackage }],
+  ['go build', { words: goPackage }],
 ]);

@@ -50,11 +50,30 @@ export function judgeInput(pattern: InputPattern, input: Json): InputVerdict {
   for (const [path, condition] of Object.entries(pattern)) {
     const judged = judgeAt(condition, path, input);
     if (judged === 'no') return { type: 'no' };
-    if (judged === 'unclear') verdict = { type: 'unclear', path };
+    if (judged === 'unclear' || (isCommand(condition) && isElsewhere(pattern, input)))
+      verdict = { type: 'unclear', path };
     if (judged === 'not-understood' && verdict.type === 'yes')
       verdict = { type: 'unclear', path, isAsked: true };
   }
   return verdict;
+}
+
+function isCommand(condition: InputCondition): boolean {
+  return isObject(condition) && 'runs' in condition;
+}
+
+/** Fields by which a tool takes where a command runs, and with which variables. */
+const placeFields: ReadonlySet<string> = new Set(
+  'folder directory dir cwd workdir workingdirectory env environment'.split(' '),
+);
+
+/** `npm test` in another folder is another command. A rule that means it says so by a condition of its own. */
+function isElsewhere(pattern: InputPattern, input: Json): boolean {
+  if (!isObject(input)) return false;
+  return Object.entries(input).some(([name, value]) => {
+    const isPlace = placeFields.has(name.toLowerCase().replaceAll(/[_-]/g, ''));
+    return isPlace && !Object.hasOwn(pattern, name) && value !== null && value !== '' && value !== '.';
+  });
 }
 
 type Judged = 'yes' | 'no' | 'unclear' | 'not-understood';

@@ -1,42 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createAgent, tool } from '../../src/index.ts';
 import type { PermissionRule } from '../../src/index.ts';
 import { decidePermission } from '../../src/agent/permission.ts';
-import { scriptedModel } from '../../src/testing/index.ts';
-import { anyInput } from '../golden/world.ts';
+import { allow, deny, everything, fate } from './command-fate.ts';
 
 // Narrow to allow, wide to forbid, and asked where it is not understood: what an agent does with a command by its rules.
-
-/** What becomes of a command: it ran, a person is asked, or the model is told that it may not. */
-async function fate(command: string, permissions: readonly PermissionRule[]): Promise<string> {
-  let hasRun = false;
-  const shell = tool({
-    name: 'shell',
-    description: 'Runs.',
-    input: anyInput,
-    permission: 'ask',
-    execute: () => {
-      hasRun = true;
-      return 'ran';
-    },
-  });
-  const model = scriptedModel([{ toolCalls: [{ name: 'shell', arguments: { command } }] }, 'Done.']);
-  const outcome = await createAgent({ model, tools: [shell], policy: { permissions } }).run('Go on');
-  if (hasRun) return 'allow';
-  return outcome.type === 'suspended' ? 'ask' : 'deny';
-}
-
-const allow = (...runs: readonly string[]): PermissionRule => ({
-  tool: 'shell',
-  input: { command: { runs } },
-  permission: 'allow',
-});
-const deny = (...runs: readonly string[]): PermissionRule => ({
-  tool: 'shell',
-  input: { command: { runs } },
-  permission: 'deny',
-});
 
 const allowed: readonly (readonly [rule: string, ...commands: readonly string[]])[] = [
   [
@@ -275,8 +243,6 @@ describe('a rule that allows', () => {
     expect(await fate(command, [allow(rule)])).toBe('ask');
   });
 });
-
-const everything: PermissionRule = { tool: 'shell', permission: 'allow' };
 
 describe('a rule that forbids', () => {
   it.each(flat(forbidden))('"$rule" forbids: $command', async ({ rule, command }) => {
