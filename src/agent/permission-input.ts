@@ -113,8 +113,16 @@ const maxTextCharacters = 100_000;
 function judgeText(glob: string, value: Json): Judged {
   if (typeof value !== 'string' || value.length > maxTextCharacters || climbs(value)) return 'unclear';
   if (matchesGlob(value, glob)) return 'yes';
-  // `./src/x`, `src//x` and `/srv/project/src/x` may be what `src/*` means: the text alone does not say.
-  return pathEnds(normalPath(value)).some((end) => matchesGlob(end, glob)) ? 'unclear' : 'no';
+  // `./src/x`, `src//x`, `/srv/project/src/x`, the folder `src` itself and, for some disks, `SRC/x` may be what `src/*` means: the text
+  // alone does not say.
+  const known = fold(glob);
+  const ends = pathEnds(fold(normalPath(value)));
+  return ends.some((end) => matchesGlob(end, known) || matchesGlob(`${end}/`, known)) ? 'unclear' : 'no';
+}
+
+/** Letters in one case and one form of Unicode. */
+function fold(text: string): string {
+  return text.normalize('NFC').toLowerCase();
 }
 
 /** `src/../../secrets` begins with `src/` and lies elsewhere. */

@@ -315,6 +315,10 @@ describe('a rule about paths', () => {
     'src\\x',
     '~/project/src/x',
     'file:///srv/src/x',
+    'src',
+    './src/',
+    '/srv/project/src',
+    'SRC/x',
   ])('that forbids src/* forbids %s', (path) => {
     expect(judge(path, 'deny')).toBe('deny');
   });
@@ -325,6 +329,11 @@ describe('a rule about paths', () => {
       expect(judge(path, 'allow')).toBe('ask');
     },
   );
+
+  it('that forbids a name forbids it in another form of Unicode', () => {
+    const rules = [{ input: { path: { matches: 'caf\u00e9' } }, permission: 'deny' }] as const;
+    expect(decidePermission(subject, { path: 'cafe\u0301' }, rules).permission).toBe('deny');
+  });
 
   it('leaves other places alone', () => {
     expect(judge('src/x', 'allow')).toBe('allow');

@@ -62,4 +62,17 @@ describe('a rule about a folder', () => {
   it('leaves the others alone', async () => {
     expect(await write('docs/new.txt', [everything, forbid])).toBe('allow');
   });
+
+  it.each(['src', './src', 'door', 'lib/back'])('does not have it searched as %s', async (name) => {
+    const workspace = await openWorkspace(root);
+    const toolCalls = [{ name: 'search_files', arguments: { pattern: 'old', path: name } }];
+    const agent = createAgent({
+      model: scriptedModel([{ toolCalls }, 'Done.']),
+      tools: [...workspaceTools(workspace, { shell: false, fetch: false })],
+      policy: { permissions: [forbid] },
+    });
+    const { messages } = await agent.run('Search');
+    expect(JSON.stringify(messages)).toContain('may not be called like this');
+    expect(JSON.stringify(messages)).not.toContain('x.txt:1');
+  });
 });
