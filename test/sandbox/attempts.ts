@@ -4,6 +4,7 @@ import path from 'node:path';
 import { mark, perl, saysSo, showsSecret } from './attempt.ts';
 import type { Attempt, Scene } from './attempt.ts';
 import { detourAttempts } from './detour-attempts.ts';
+import { kernelAttempts } from './kernel-attempts.ts';
 import { socketAttempts } from './socket-attempts.ts';
 
 const numbers = process.arch === 'arm64' ? { ptrace: 117, addKey: 217 } : { ptrace: 101, addKey: 248 };
@@ -104,6 +105,7 @@ export const attempts: readonly Attempt[] = [
     isOut: showsSecret,
   },
   ...socketAttempts,
+  ...kernelAttempts,
   ...detourAttempts,
   {
     name: 'put a key on the ring of the user',

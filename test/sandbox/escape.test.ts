@@ -47,6 +47,7 @@ const inWorkspace = [
 const restrictedOut = [
   ...inWorkspace,
   'see a process outside',
+  'watch a folder outside',
   'leave a daemon behind',
   ...(landlock >= 6 ? [] : ['end a process outside']),
 ];
@@ -60,6 +61,7 @@ const heldAnyhow = [
   'reopen an inherited descriptor by its name',
 ];
 const ownFiles = 'change the mode of a file outside';
+const ownProcesses = 'slow a process outside down';
 
 /** Who starts it, and to whom the workspace belongs. Root becomes the owner, and cannot change what belongs to root. */
 const people = [
@@ -67,7 +69,7 @@ const people = [
     who: 'an ordinary user',
     uid: isRoot ? ordinaryUser : self,
     owner: isRoot ? ordinaryUser : self,
-    own: [ownFiles],
+    own: [ownFiles, ownProcesses],
   },
   ...(isRoot
     ? [
@@ -130,6 +132,12 @@ it.runIf(isLinux).concurrent(
       'see a process outside',
       'end a process outside',
       'read the environment of a process outside',
+      'limit a process outside',
+      'shared memory of this machine',
+      'semaphores of this machine',
+      'a message queue of this machine',
+      'signal a process outside by a descriptor of it',
+      'change an attribute of a file outside',
     ];
     const expected = [...files, ...network, ...processes, ...inWorkspace, 'leave a daemon behind'];
     expect(report.out).toEqual(expect.arrayContaining(expected));

@@ -91,6 +91,7 @@ function attempts({ folder, port, process: decoy, secret }: Bait): string {
     `echo port-$(grep -ci ':${port.toString(16).padStart(4, '0')} 00000000:0000 0A' /proc/net/tcp)`,
     `command -v bash >/dev/null && bash -c 'exec 3<>/dev/tcp/127.0.0.1/${port}'`,
     `command -v perl >/dev/null && perl -MSocket -e '${perlSockets(port)}'`,
+    `command -v perl >/dev/null && perl -e '${perlShared(decoy.pid ?? 0)}'`,
     `readlink /proc/self/fd/[3-9] /proc/self/fd/[1-9][0-9]* | grep -v '^/dev/null$' | sed 's/^/was-given-/'`,
     // In two parts, for the script is in a command line, and those are shown too.
     `echo 'fin''ished-${secret}'`,
@@ -105,6 +106,17 @@ function perlSockets(port: number): string {
     `socket(S, 2, 1, 6) and send(S, "x", 0x20000000, ${to})`,
     'print "made-listener\\n" if socket(S, 2, 1, 6) and listen(S, 1)',
     'print "made-unix\\n" if socket(S, 1, 1, 0) or socketpair(A, B, 1, 2, 0)',
+  ].join('; ');
+}
+
+/** Memory that any process of this machine may share, and a limit for a process outside. */
+function perlShared(pid: number): string {
+  const setLimit = process.arch === 'arm64' ? 261 : 302;
+  return [
+    'my $i = shmget(0, 4096, 0600)',
+    'if (defined $i) { print "made-shared\\n"; shmctl($i, 0, 0) }',
+    'my $l = pack("QQ", 9, 9)',
+    `print "limited-other\\n" if syscall(${setLimit}, ${pid}, 7, $l, 0) == 0`,
   ].join('; ');
 }
 
@@ -154,6 +166,17 @@ const claims: readonly Claim[] = [
     levels: ['restricted'],
     says: 'it listened on the network of this machine',
     isBroken: ({ output }) => output.includes('made-listener'),
+  },
+  {
+    levels: ['restricted'],
+    says: 'it made memory that other processes can share',
+    isBroken: ({ output }) => output.includes('made-shared'),
+  },
+  {
+    // In a namespace of its own the same number may be a process of the command.
+    levels: ['restricted'],
+    says: 'it gave a process outside limits',
+    isBroken: ({ output }) => output.includes('limited-other'),
   },
   {
     levels: ['contained'],

@@ -8,8 +8,9 @@ export const labels = {
   restricted: () =>
     'Restricted: files outside the workspace cannot be opened, and no socket can be made, so TCP, UDP, DNS and socket files are ' +
     'blocked. Files inside the workspace (git hooks, config) cannot be protected; where Rerail itself lies there, a command that ' +
-    'changes it is the last one to run. Commands can see other processes, and a detached child may outlive the call. ' +
-    'The mode and the times of files outside can be changed where the rights of the user allow it.',
+    'changes it is the last one to run. Commands can see other processes and slow them down, and a detached child may outlive ' +
+    'the call. They can see that a file outside is there and when it changes; its mode, group and times can be changed where the ' +
+    'rights of the user allow it.',
   bare: () =>
     'Not contained: commands run with your rights. Only time, output size and the permission policy apply.',
   off: (who: string) => `Containment switched off by ${who}.`,

@@ -45,7 +45,10 @@ const machines = {
       setns: 308, ioctl: 16, keyctl: 250, add_key: 248, request_key: 249, io_uring_setup: 425,
       io_uring_enter: 426, io_uring_register: 427, bpf: 321, perf_event_open: 298, userfaultfd: 323, mount: 165,
       umount2: 166, pivot_root: 155, open_tree: 428, move_mount: 429, fsopen: 430, fsconfig: 431, fsmount: 432,
-      fspick: 433, mount_setattr: 442,
+      fspick: 433, mount_setattr: 442, prlimit64: 302, shmget: 29, shmat: 30, shmctl: 31, semget: 64, semop: 65,
+      semctl: 66, semtimedop: 220, msgget: 68, msgsnd: 69, msgrcv: 70, msgctl: 71, mq_open: 240, mq_unlink: 241,
+      setxattr: 188, lsetxattr: 189, fsetxattr: 190, removexattr: 197, lremovexattr: 198, fremovexattr: 199,
+      setxattrat: 463, removexattrat: 466, file_setattr: 469,
     },
   },
   // prettier-ignore
@@ -57,13 +60,17 @@ const machines = {
       clone: 220, clone3: 435, unshare: 97, setns: 268, ioctl: 29, keyctl: 219, add_key: 217, request_key: 218,
       io_uring_setup: 425, io_uring_enter: 426, io_uring_register: 427, bpf: 280, perf_event_open: 241,
       userfaultfd: 282, mount: 40, umount2: 39, pivot_root: 41, open_tree: 428, move_mount: 429, fsopen: 430,
-      fsconfig: 431, fsmount: 432, fspick: 433, mount_setattr: 442,
+      fsconfig: 431, fsmount: 432, fspick: 433, mount_setattr: 442, prlimit64: 261, shmget: 194, shmat: 196,
+      shmctl: 195, semget: 190, semop: 193, semctl: 191, semtimedop: 192, msgget: 186, msgsnd: 189, msgrcv: 188,
+      msgctl: 187, mq_open: 180, mq_unlink: 181, setxattr: 5, lsetxattr: 6, fsetxattr: 7, removexattr: 14,
+      lremovexattr: 15, fremovexattr: 16, setxattrat: 463, removexattrat: 466, file_setattr: 469,
     },
   },
 } as const;
 
 const notPermitted = 1;
 const notImplemented = 38;
+const notSupported = 95;
 /** The bits that make a program run with the rights of its owner or its group. */
 const lendingModes = 0o6000;
 /** `O_CREAT` and `O_TMPFILE`: only with one of them is there a mode, otherwise the register holds anything. */
@@ -120,10 +127,21 @@ const rules: readonly Rule[] = [
   { type: 'never', calls: ['pidfd_getfd', 'setns', 'keyctl', 'add_key', 'request_key', 'bpf', 'perf_event_open', 'userfaultfd'], errno: notPermitted },
   { type: 'never', calls: ['mount', 'umount2', 'pivot_root', 'open_tree', 'move_mount', 'fsopen', 'fsconfig', 'fsmount', 'fspick', 'mount_setattr'], errno: notPermitted },
 ];
+// prettier-ignore
 const socketRules = {
   // IPv4, IPv6 and netlink. Others reach past a namespace: one of them talks to the host of a virtual machine.
   namespaced: [{ type: 'only', calls: ['socket'], argument: 0, values: [2, 10, 16] }],
-  none: [{ type: 'never', calls: ['socket', 'connect', 'bind', 'listen'], errno: notPermitted }],
+  none: [
+    { type: 'never', calls: ['socket', 'connect', 'bind', 'listen'], errno: notPermitted },
+    // Without a namespace of its own, what System V and POSIX share belongs to all processes of the machine, by number.
+    { type: 'never', calls: ['shmget', 'shmat', 'shmctl', 'semget', 'semop', 'semctl', 'semtimedop'], errno: notPermitted },
+    { type: 'never', calls: ['msgget', 'msgsnd', 'msgrcv', 'msgctl', 'mq_open', 'mq_unlink'], errno: notPermitted },
+    // A limit of processor time ends another process as a signal does.
+    { type: 'only', calls: ['prlimit64'], argument: 0, values: [0] },
+    // Landlock does not ask about attributes. Copying programs know file systems without them.
+    { type: 'never', calls: ['setxattr', 'lsetxattr', 'fsetxattr', 'removexattr', 'lremovexattr', 'fremovexattr', 'setxattrat', 'removexattrat'], errno: notSupported },
+    { type: 'never', calls: ['file_setattr'], errno: notImplemented },
+  ],
 } as const satisfies Record<Sockets, readonly Rule[]>;
 
 interface Instruction {
