@@ -15,6 +15,7 @@ const spent = { error: { message: 'You exceeded your current quota.', type: 'ins
 describe('a body', () => {
   it.each<Row>([
     ['that is parsed already', { status: 429, body: spent }, { code: 'QUOTA_EXCEEDED' }],
+    ['as bytes', { status: 429, body: Buffer.from(JSON.stringify(spent)) }, { code: 'QUOTA_EXCEEDED' }],
     ['that is a list', { status: 429, body: [spent] }, { code: 'QUOTA_EXCEEDED' }],
     [
       'with a code under an unknown name',

@@ -10,7 +10,7 @@ export const trustSpec: CommandSpec = {
     { flags: '--remove', text: 'Take it back, for everything in the folder' },
   ],
   details: [
-    'A configuration is code, and a folder that was downloaded may bring one along. So nothing of rerail.config.*, .env and .rerail/commands is used until you have said so, for exactly the content that you were shown: after any change you are asked again. What a configuration imports by a relative path counts as part of it; packages that it imports do not.',
+    'A configuration is code, and a folder that was downloaded may bring one along. So nothing of rerail.config.*, .env and .rerail/commands is used until you have said so, for exactly the content that you were shown: after any change you are asked again. What a configuration imports counts as part of it: files by a relative path, and packages with what they depend on.',
     'The list is kept in $XDG_STATE_HOME/rerail/trust.json. Your own file in $XDG_CONFIG_HOME/rerail needs none of this.',
   ],
   examples: [

@@ -28,6 +28,21 @@ export function keepSecret(secret: string, user?: object): void {
   if (user !== undefined) users.register(user, secret);
 }
 
+/**
+ * Makes every key in an environment a secret, also those of providers that are not asked: a command or a tool may print them, and
+ * whatever is stored, logged or shown goes through the redactor.
+ */
+export function keepEnvironmentKeys(environment: Readonly<Record<string, string | undefined>>): void {
+  for (const [name, value] of Object.entries(environment)) {
+    if (value === undefined || !keyName.test(name) || kept.get(value)?.users === Infinity) continue;
+    keepSecret(value);
+  }
+}
+
+/** Variables that hold a key, by their names: those of our providers, and of services that we have no provider for. */
+const keyName =
+  /_API_(?:KEY|TOKEN)S?$|_SECRET(?:_ACCESS)?(?:_KEY)?$|_(?:ACCESS|AUTH|SESSION)_TOKEN$|^(?:GITHUB|GH|HF|NPM)_TOKEN$/i;
+
 function leave(secret: string): void {
   const known = kept.get(secret);
   if (known === undefined) return;

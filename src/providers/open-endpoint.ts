@@ -4,6 +4,7 @@ import { readApiKeys } from './api-key.ts';
 import type { Environment } from './api-key.ts';
 import { readBaseURL } from './base-url.ts';
 import { readHeaders } from './custom-headers.ts';
+import { keepEnvironmentKeys } from './kept-secrets.ts';
 import { createFetchTransport } from './http/fetch-transport.ts';
 import type { Transport } from './http/transport.ts';
 import type { ProviderOptions } from './provider-options.ts';
@@ -51,6 +52,7 @@ export function openEndpoints<Options extends ProviderOptions>(
 ): readonly [Endpoint, ...Endpoint[]] {
   const { provider, keyVariables, isKeyRequired, keyHeader } = access;
   const environment = options.environment ?? process.env;
+  keepEnvironmentKeys(environment);
   const address = access.address(options, environment);
   const ownHeaders = readHeaders(options.headers);
   const secrets = readApiKeys({

@@ -8,7 +8,10 @@ import { redact } from '../../src/base/redact.ts';
 import { anthropic } from '../../src/providers/anthropic/anthropic.ts';
 import { openai } from '../../src/providers/openai/openai.ts';
 import { openaiCompatible } from '../../src/providers/openai-compatible/openai-compatible.ts';
+import { createAgent } from '../../src/index.ts';
 import { callModel } from '../../src/runtime/call-model.ts';
+import { scriptedModel } from '../../src/testing/index.ts';
+import { plainTool } from '../agent/scene.ts';
 
 // A service with a key for each tenant, behind a provider that repeats the key it refuses.
 
@@ -90,5 +93,30 @@ describe('a key for each of many tenants (F5)', { timeout: 60_000 }, () => {
     expect(held.provider).toBe('openai');
     process.off('warning', hear);
     expect(warnings.filter((code) => code === 'RERAIL_SECRETS_FORGOTTEN')).toHaveLength(1);
+  });
+});
+
+describe('keys in the environment of providers that are not asked', () => {
+  it('are hidden in what a tool throws, for a model that was made with that environment', async () => {
+    const environment = {
+      OPENAI_API_KEY: 'envOpenaiZq7Lm2Xw9Rt4Vb6Kc1Np8Hs3',
+      ANTHROPIC_API_KEY: 'envAnthropicZq7Lm2Xw9Rt4Vb6Kc1Np8',
+      DEMO_SERVICE_API_TOKEN: 'envServiceZq7Lm2Xw9Rt4Vb6Kc1Np8Hs',
+      AWS_SECRET_ACCESS_KEY: 'envAwsZq7Lm2Xw9Rt4Vb6Kc1Np8Hs3Qq',
+    };
+    openai('gpt-5.4', { environment, baseURL: 'https://api.openai.com/v1' });
+    const leak = plainTool({
+      name: 'leak',
+      execute: () => {
+        throw new Error(`The environment is ${Object.values(environment).join(' ')}.`);
+      },
+    });
+    const model = scriptedModel([{ toolCalls: [{ name: 'leak', arguments: {} }] }, 'Done.']);
+    const events: unknown[] = [];
+    const agent = createAgent({ name: 'leaky', model, tools: [leak] });
+    const outcome = await agent.run('Go.', { onEvent: (event) => void events.push(event) });
+    const shown = JSON.stringify([outcome, events, model.calls.map(({ request }) => request)]);
+    expect(shown).toContain('The environment is');
+    expect(shown).not.toMatch(/env(?:Openai|Anthropic|Service|Aws)/);
   });
 });

@@ -21,7 +21,7 @@ import { findLocalServer } from './local-server.ts';
 import type { LocalServer } from './local-server.ts';
 import { originsOf } from './origins.ts';
 import { ownPathsInside } from './own-paths.ts';
-import { keepKeysSecret } from './provider-keys.ts';
+import { keepEnvironmentKeys } from '../../providers/kept-secrets.ts';
 import { addressWish } from './provider-address.ts';
 import { flagValues } from './setting-flags.ts';
 import type { SettingFlags } from './setting-flags.ts';
@@ -51,7 +51,7 @@ export async function loadSettings(
   const importing = { grounds: folders.grounds, ...options };
   const found = await readWorkspaceLayer({ ...importing, workspace, folders, io, configFlag: flags.config });
   const env = { ...found.dotEnv, ...io.env };
-  keepKeysSecret(env);
+  keepEnvironmentKeys(env);
   const environment = environmentValues(io.env, io.folder);
   const typed = flagValues(flags, io.folder);
   const user = await readUserLayer(folders, io, importing);

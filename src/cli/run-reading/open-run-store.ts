@@ -60,8 +60,8 @@ export async function storeFileOf(
 ): Promise<{ readonly file: string; readonly flag: string }> {
   const named = readStoreFlag(flags);
   if (named !== undefined) {
-    const { keepKeysSecret } = await import('../config/provider-keys.ts');
-    keepKeysSecret(io.env);
+    const { keepEnvironmentKeys } = await import('../../providers/kept-secrets.ts');
+    keepEnvironmentKeys(io.env);
     return { file: named, flag: storeFlagOf(flags) };
   }
   const { loadSettings } = await import('../config/load-settings.ts');

@@ -21,7 +21,7 @@ export interface ProviderFailureInput {
   /** The HTTP status of the answer. */
   readonly status?: number | undefined;
   readonly headers?: ResponseHeaders | undefined;
-  /** The body as received, or one event of a stream, as text or already parsed. */
+  /** The body as received, or one event of a stream: as text, as bytes or already parsed. */
   readonly body?: string | object | undefined;
   /** What was thrown, by a socket or by an SDK. */
   readonly error?: unknown;
@@ -61,7 +61,7 @@ export function gatherEvidence(input: ProviderFailureInput): Evidence {
   const awsError = collector.headers['x-amzn-errortype'];
   if (awsError !== undefined) add(collector.ids, awsError.split(':', 1)[0] ?? '');
   if (input.error !== undefined && input.error !== null) collectError(collector, input.error);
-  collectValue(collector, input.body, 0);
+  collectValue(collector, input.body instanceof Uint8Array ? textOf(input.body) : input.body, 0);
   for (const message of [...collector.raw, ...collector.messages]) collectNumbers(collector, message);
   // An answer over HTTP has said all this in its own fields; a gateway that failed may quote somebody else's.
   if (status === undefined || status >= 500 || input.error !== undefined) {
@@ -84,6 +84,15 @@ export function gatherEvidence(input: ProviderFailureInput): Evidence {
     requestId: collector.requestIds[0] ?? requestIdHeader(collector.headers),
   };
 }
+
+/** A body as bytes: `Buffer` is one too. Of a longer one only the head and the tail are read anyway. */
+function textOf(bytes: Uint8Array): string {
+  const decode = (part: Uint8Array): string => new TextDecoder().decode(part);
+  if (bytes.length <= 2 * maxBodyBytes) return decode(bytes);
+  return `${decode(bytes.subarray(0, maxBodyBytes))} … ${decode(bytes.subarray(-maxBodyBytes))}`;
+}
+
+const maxBodyBytes = 65_536;
 
 /** Names are taken out of sentences only: a text with broken quotes is one long quote. */
 function meaningfulText({ raw, messages }: Collector, model: string | undefined): string {
