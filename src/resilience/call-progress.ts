@@ -55,10 +55,7 @@ export interface AttemptSituation extends ChainRest {
 }
 
 /** What an attempt used up, as far as it is known. */
-export type Charge = Pick<
-  AttemptCharge,
-  'inputTokens' | 'outputTokens' | 'cacheReadTokens' | 'costUsd' | 'resent'
->;
+export type Charge = Omit<AttemptCharge, 'wasSent' | 'isLost'>;
 
 /** The end of one step: of the attempt, or that it was not admitted, and what was decided about it. JSON as far as `value` is. */
 export type StepEnd<Value> = StepTimes & {
@@ -203,11 +200,7 @@ export function atElapsed(progress: CallProgress, elapsedMs: number): CallProgre
 /** Adds what one attempt used up. */
 export function chargeEnd(ledger: Ledger, charge: Charge, failure: Failure | undefined): Ledger {
   return chargeAttempt(ledger, {
-    inputTokens: charge.inputTokens,
-    outputTokens: charge.outputTokens,
-    cacheReadTokens: charge.cacheReadTokens,
-    costUsd: charge.costUsd,
-    resent: charge.resent,
+    ...charge,
     wasSent: failure?.phase !== 'connect',
     isLost: failure !== undefined,
   });
