@@ -1,4 +1,3 @@
-import type { ClassifiedBy } from '../failure.ts';
 import { signOfErrno } from './errno-signs.ts';
 import { coarseSignOfId, signOfId } from './error-ids.ts';
 import type { Evidence } from './evidence.ts';
@@ -7,7 +6,9 @@ import { tokenWords } from './normalise.ts';
 import type { IndexedRule } from './rule-index.ts';
 import type { StatedDelay } from './stated-delay.ts';
 import { signOfStatus } from './status-signs.ts';
-import type { Sign, Verdict } from './verdict.ts';
+import { verdictOf } from './verdict.ts';
+import type { Verdict } from './verdict.ts';
+import { weighDelay } from './weigh-delay.ts';
 import { wordingFor } from './wording.ts';
 
 /**
@@ -18,13 +19,7 @@ import { wordingFor } from './wording.ts';
  * a class; 9. single words. Nothing left: `UNKNOWN`.
  */
 export function decide(evidence: Evidence, delay: StatedDelay): Verdict {
-  const verdict = withWait(withProgress(firstVerdict(evidence), evidence), delay);
-  if (verdict.code !== 'RATE_LIMITED' || delay.type === 'stated' || !isDaily(evidence.text)) return verdict;
-  return verdictOf(
-    { code: 'QUOTA_EXCEEDED' },
-    verdict.by,
-    `${verdict.because}; it is a daily allowance and no wait is stated`,
-  );
+  return weighDelay(withProgress(firstVerdict(evidence), evidence), evidence, delay);
 }
 
 /** A connection that broke after a good status had come broke in the middle of an answer. */
@@ -33,26 +28,6 @@ function withProgress(verdict: Verdict, { status }: Evidence): Verdict {
     return verdict;
   return { ...verdict, code: 'STREAM_INTERRUPTED', because: `${verdict.because}, after status ${status}` };
 }
-
-/** Whoever is told how long to wait, and nothing else, has been held back. */
-function withWait(verdict: Verdict, delay: StatedDelay): Verdict {
-  if (delay.type !== 'stated' || !isVague(verdict)) return verdict;
-  return verdictOf({ code: 'RATE_LIMITED' }, verdict.by, `a wait is stated in ${delay.from}, and no reason`);
-}
-
-function isVague({ code, by, because }: Verdict): boolean {
-  return (
-    code === 'UNKNOWN' || (code === 'INVALID_REQUEST' && by === 'status' && because === 'the status is 400')
-  );
-}
-
-function isDaily(text: string): boolean {
-  return daily.test(text) && !perMinute.test(text);
-}
-
-const daily =
-  /per[ -]?day\b|\bdaily (?:\w+ )?(?:limit|quota|allowance|cap|request|token)|(?:\b|_)[rt]pd(?:\b|_)/;
-const perMinute = /per[ -]?min/;
 
 function firstVerdict(evidence: Evidence): Verdict {
   const wording = wordingFor(evidence, evidence.text);
@@ -289,9 +264,4 @@ function byName({ names }: Evidence): Verdict | undefined {
     if (found !== undefined) return verdictOf(found, 'type', `the error's class is ${name}`);
   }
   return undefined;
-}
-
-/** Written out, for copying by spread is what a classification would spend most of its time on. */
-function verdictOf({ code, retryable }: Sign, by: ClassifiedBy, because: string): Verdict {
-  return { code, retryable, by, because };
 }

@@ -61,7 +61,7 @@ export function gatherEvidence(input: ProviderFailureInput): Evidence {
   const awsError = collector.headers['x-amzn-errortype'];
   if (awsError !== undefined) add(collector.ids, awsError.split(':', 1)[0] ?? '');
   if (input.error !== undefined && input.error !== null) collectError(collector, input.error);
-  collectValue(collector, input.body instanceof Uint8Array ? textOf(input.body) : input.body, 0);
+  collectValue(collector, ArrayBuffer.isView(input.body) ? textOf(input.body) : input.body, 0);
   for (const message of [...collector.raw, ...collector.messages]) collectNumbers(collector, message);
   // An answer over HTTP has said all this in its own fields; a gateway that failed may quote somebody else's.
   if (status === undefined || status >= 500 || input.error !== undefined) {
@@ -86,7 +86,8 @@ export function gatherEvidence(input: ProviderFailureInput): Evidence {
 }
 
 /** A body as bytes: `Buffer` is one too. Of a longer one only the head and the tail are read anyway. */
-function textOf(bytes: Uint8Array): string {
+function textOf({ buffer, byteOffset, byteLength }: ArrayBufferView): string {
+  const bytes = new Uint8Array(buffer, byteOffset, byteLength);
   const decode = (part: Uint8Array): string => new TextDecoder().decode(part);
   if (bytes.length <= 2 * maxBodyBytes) return decode(bytes);
   return `${decode(bytes.subarray(0, maxBodyBytes))} … ${decode(bytes.subarray(-maxBodyBytes))}`;

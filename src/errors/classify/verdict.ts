@@ -16,6 +16,11 @@ export interface Verdict {
   readonly because: string;
 }
 
+/** Written out, for copying by spread is what a classification would spend most of its time on. */
+export function verdictOf({ code, retryable }: Sign, by: ClassifiedBy, because: string): Verdict {
+  return { code, retryable, by, because };
+}
+
 /** A phrase that means one thing. `example` is a sentence as providers write it; a test holds the pattern to it. */
 export interface WordingRule extends Sign {
   /** Matched against normalised words: lower case, no quotes, no addresses, single spaces. Must be linear. */

@@ -123,6 +123,7 @@ export const authWording: readonly Phrases[] = [
     [/(?:invalid|incorrect|wrong|missing|expired|bad|no|unknown|malformed|revoked|illegal) (?:or (?:missing|expired|invalid) )?(?:x-)?(?:api.?key|access.?key|api.?token|access token|subscription key|bearer token|auth(?:entication|orization)?(?: \w+)? ?(?:token|credentials?|header|key)?|credentials|signature (?!in)|security token|authentication|secret key)\b/, 'Incorrect API key provided: sk-...abcd. You can find your API key in the dashboard.'],
     [/(?<!proxy )authentication (?:fails|failed|failure|error|required|is required|credential)/, 'Authentication Fails (no such user)'],
     [/unauthorized/, 'Unauthorized'],
+    [/(?:token|api.?key|access.?key|credential)s? (?:is|are|was|were) missing\b/, 'request failed: token is missing'],
     [/unauthenticated/, 'UNAUTHENTICATED: the request carried no identity.'],
     [/not authenticated/, 'Not authenticated'],
     [/credential is unavailable|no underlying credential/, 'EnvironmentCredential is unavailable. No underlying credential could be used.'],
