@@ -111,7 +111,7 @@ async function bare() {
 
 /**
  * @param {string} name
- * @param {import('../src/runtime/durable.ts').DurableCallOptions} options
+ * @param {import('../src/runtime/record/durable.ts').DurableCallOptions} options
  * @returns {Promise<Contestant>}
  */
 async function ours(name, options) {

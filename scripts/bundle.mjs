@@ -39,8 +39,8 @@ export async function bundle(manifest, { folder }) {
 
 /** Read by our own scripts and benchmarks, which look deeper than users do. */
 const inner = [
-  'cli/commands',
-  'cli/help-text',
+  'cli/specs/commands',
+  'cli/text/help-text',
   'errors/code-texts',
   'errors/codes',
   'errors/failure',

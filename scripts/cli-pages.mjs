@@ -1,8 +1,8 @@
 // The pages of the command line: one for each command and a list of them, from the specs that `--help` is made from.
-import { commands } from '../dist/cli/commands.js';
-import { usageOf } from '../dist/cli/help-text.js';
+import { commands } from '../dist/cli/specs/commands.js';
+import { usageOf } from '../dist/cli/text/help-text.js';
 
-/** @typedef {import('../dist/cli/command-spec.js').CommandSpec} CommandSpec */
+/** @typedef {import('../dist/cli/specs/command-spec.js').CommandSpec} CommandSpec */
 
 const groups = { work: 'Work', look: 'Look at runs', mend: 'Set up and mend', learn: 'Learn' };
 

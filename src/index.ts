@@ -1,12 +1,17 @@
 export type { ProcessSignals, SignalNotice, StopSignal } from './base/system-signals.ts';
 export type { ContextOptions, ContextStrategy, TokenCounter } from './context/context-options.ts';
 export type { ContextChoice, ContextView, OwnStrategy } from './context/own-strategy.ts';
-export type { Claim, ErrorReport, RunExplanation } from './agent/error-report.ts';
-export type { Hook, HookPoint } from './agent/hook.ts';
+export type { Claim, ErrorReport, RunExplanation } from './agent/report/error-report.ts';
+export type { Hook, HookPoint } from './agent/hooks/hook.ts';
 export type { LogEntry } from './agent/log.ts';
 export type { RunLimits } from './agent/limits.ts';
-export type { PermissionRule } from './agent/permission.ts';
-export type { ApprovalAnswer, InDoubtAnswer, QuestionAnswer, RunAnswer } from './agent/run-answer.ts';
+export type { PermissionRule } from './agent/approval/permission.ts';
+export type {
+  ApprovalAnswer,
+  InDoubtAnswer,
+  QuestionAnswer,
+  RunAnswer,
+} from './agent/approval/run-answer.ts';
 export type { RunEvent } from './agent/run-event.ts';
 export type {
   NodeReport,
@@ -45,36 +50,36 @@ export type {
   StoreCheck,
   StoredEvent,
   StoredStatus,
-} from './model/store.ts';
+} from './model/store/store.ts';
 export type { Tool, ToolContext, ToolEffect } from './model/tool.ts';
-export { callModel } from './runtime/call-model.ts';
-export type { CallEvent, CallOptions, CallOutcome } from './runtime/call-model.ts';
-export type { CallPolicy } from './runtime/call-policy.ts';
+export { callModel } from './runtime/model-call/call-model.ts';
+export type { CallEvent, CallOptions, CallOutcome } from './runtime/model-call/call-model.ts';
+export type { CallPolicy } from './runtime/model-call/call-policy.ts';
 export type { AgentOptions, AgentPolicy } from './runtime/agent-options.ts';
-export type { AgentCallbacks } from './runtime/callbacks.ts';
+export type { AgentCallbacks } from './runtime/watch/callbacks.ts';
 export { createAgent } from './runtime/create-agent.ts';
 export type { Agent } from './runtime/create-agent.ts';
-export type { RunSnapshot } from './runtime/journal.ts';
-export { createWorker } from './runtime/create-worker.ts';
-export type { Worker } from './runtime/create-worker.ts';
-export type { WorkerEvent, WorkerListener } from './runtime/worker-event.ts';
-export type { WorkerAgents, WorkerOptions } from './runtime/worker-options.ts';
-export { copyRuns } from './runtime/copy-runs.ts';
-export { acceptSalvaged, salvageRuns } from './runtime/salvage-runs.ts';
-export type { SalvagedRun, SalvagedRuns, SalvageOptions } from './runtime/salvage-runs.ts';
-export type { ProvenRecords, ProvenRun, RunDamage } from './model/proven.ts';
-export type { CopiedRuns, CopyOptions, CopyProgress } from './runtime/copy-runs.ts';
-export { exportRun } from './runtime/export-run.ts';
-export type { ExportOptions } from './runtime/export-run.ts';
-export { forkRun } from './runtime/fork-run.ts';
-export type { ForkPlace } from './runtime/fork-run.ts';
-export { importRun } from './runtime/import-run.ts';
-export type { ImportedRun, ImportOptions } from './runtime/import-run.ts';
-export { replayRun } from './runtime/replay-run.ts';
-export type { ReplayOptions, ReplaySource, ReplayStep } from './runtime/replay-run.ts';
-export type { HistoryOptions } from './runtime/history-options.ts';
-export { createLogHook } from './runtime/logging.ts';
-export type { ResumeOptions, RunInput, RunOptions } from './runtime/run-input.ts';
-export type { ModelCallView, SelectModel } from './runtime/select-effect.ts';
-export type { RunStream } from './runtime/run-stream.ts';
+export type { RunSnapshot } from './runtime/record/journal.ts';
+export { createWorker } from './runtime/worker/create-worker.ts';
+export type { Worker } from './runtime/worker/create-worker.ts';
+export type { WorkerEvent, WorkerListener } from './runtime/worker/worker-event.ts';
+export type { WorkerAgents, WorkerOptions } from './runtime/worker/worker-options.ts';
+export { copyRuns } from './runtime/transfer/copy-runs.ts';
+export { acceptSalvaged, salvageRuns } from './runtime/transfer/salvage-runs.ts';
+export type { SalvagedRun, SalvagedRuns, SalvageOptions } from './runtime/transfer/salvage-runs.ts';
+export type { ProvenRecords, ProvenRun, RunDamage } from './model/store/proven.ts';
+export type { CopiedRuns, CopyOptions, CopyProgress } from './runtime/transfer/copy-runs.ts';
+export { exportRun } from './runtime/transfer/export-run.ts';
+export type { ExportOptions } from './runtime/transfer/export-run.ts';
+export { forkRun } from './runtime/transfer/fork-run.ts';
+export type { ForkPlace } from './runtime/transfer/fork-run.ts';
+export { importRun } from './runtime/transfer/import-run.ts';
+export type { ImportedRun, ImportOptions } from './runtime/transfer/import-run.ts';
+export { replayRun } from './runtime/transfer/replay-run.ts';
+export type { ReplayOptions, ReplaySource, ReplayStep } from './runtime/transfer/replay-run.ts';
+export type { HistoryOptions } from './runtime/run/history-options.ts';
+export { createLogHook } from './runtime/watch/logging.ts';
+export type { ResumeOptions, RunInput, RunOptions } from './runtime/run/run-input.ts';
+export type { ModelCallView, SelectModel } from './runtime/run/select-effect.ts';
+export type { RunStream } from './runtime/watch/run-stream.ts';
 export { tool } from './tools/tool.ts';

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { systemClock } from '../src/base/system.ts';
 import type { Tool, ToolContext } from '../src/model/tool.ts';
-import { createLeftBehind } from '../src/runtime/left-behind.ts';
-import { runTool } from '../src/runtime/run-tool.ts';
-import type { ToolRun, ToolRunOptions } from '../src/runtime/run-tool.ts';
+import { createLeftBehind } from '../src/runtime/tool-call/left-behind.ts';
+import { runTool } from '../src/runtime/tool-call/run-tool.ts';
+import type { ToolRun, ToolRunOptions } from '../src/runtime/tool-call/run-tool.ts';
 import { guardExit } from '../src/tools/exit-guard.ts';
 import { createIsolated } from '../src/tools/isolate.ts';
 

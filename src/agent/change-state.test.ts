@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { changeState } from './change-state.ts';
 import { defaultLimits } from './limits.ts';
-import { defaultLoopRules } from './loop-guard.ts';
+import { defaultLoopRules } from './turn/loop-guard.ts';
 import type { RunState } from './state.ts';
 import { transition } from './transition.ts';
 

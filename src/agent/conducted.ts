@@ -4,8 +4,8 @@ import { deepFreeze } from '../base/plain-copy.ts';
 import type { Failure } from '../errors/failure.ts';
 import { textOf } from '../model/message.ts';
 import type { Message, ToolCallPart } from '../model/message.ts';
-import type { RecoveryName } from './recovery.ts';
-import type { ChildUse, ToolEnd } from './tool-call.ts';
+import type { RecoveryName } from './turn/recovery.ts';
+import type { ChildUse, ToolEnd } from './tools/tool-call.ts';
 
 // A conducted run has a function in the place of its model: a flow or a plan. Its calls are nodes, and what the function
 // knows of them is what the conversation holds: this record, as JSON, is the content of every result.

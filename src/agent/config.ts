@@ -3,7 +3,7 @@ import type { Permission, Repeats, ToolEffect } from '../model/tool.ts';
 import type { Asked } from '../resilience/call-failures.ts';
 import type { RetryPolicy } from '../resilience/retry-policy.ts';
 import type { RunLimits } from './limits.ts';
-import type { LoopRules } from './loop-guard.ts';
+import type { LoopRules } from './turn/loop-guard.ts';
 
 /** All that the machine knows of the agent. It is JSON and stands in the journal: the same events give the same state. */
 export interface RunConfig {

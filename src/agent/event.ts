@@ -7,11 +7,11 @@ import type { StepEnd } from '../resilience/call-progress.ts';
 import type { Ledger } from '../resilience/ledger.ts';
 import type { Rung } from './conducted.ts';
 import type { RunConfig } from './config.ts';
-import type { OutputCheck } from './output.ts';
+import type { OutputCheck } from './turn/output.ts';
 import type { StopReason } from './run-outcome.ts';
 import type { Action } from './action.ts';
-import type { Provenance } from './provenance.ts';
-import type { AskFirstEnd, PreparedCall, QuestionEnd, ToolEnd, WaitingEnd } from './tool-call.ts';
+import type { Provenance } from './approval/provenance.ts';
+import type { AskFirstEnd, PreparedCall, QuestionEnd, ToolEnd, WaitingEnd } from './tools/tool-call.ts';
 
 /** What one attempt at a model brought: the answer, and what it means to this agent. */
 export interface Answer extends PartialResult {

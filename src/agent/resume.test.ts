@@ -13,7 +13,7 @@ import {
 import { smallConfig, textAnswer, workOf } from '../../test/agent/random-run.ts';
 import type { Json } from '../base/json.ts';
 import { createFailure } from '../errors/failure.ts';
-import { messagesOf } from './history.ts';
+import { messagesOf } from './turn/history.ts';
 import type { MachineEvent } from './event.ts';
 import { transition } from './transition.ts';
 

@@ -1,19 +1,19 @@
 import { assert } from '../base/assert.ts';
-import { askAbout } from './ask-person.ts';
+import { askAbout } from './approval/ask-person.ts';
 import { changeState } from './change-state.ts';
-import { addMessages, lastMessage, withoutLast } from './history.ts';
+import { addMessages, lastMessage, withoutLast } from './turn/history.ts';
 import type { MachineEvent } from './event.ts';
-import { takeUpCalls } from './left-open.ts';
+import { takeUpCalls } from './tools/left-open.ts';
 import type { Moved } from './moved.ts';
-import { nextStep, replaceCall } from './next-step.ts';
+import { nextStep, replaceCall } from './tools/next-step.ts';
 import { noteMessage } from './notes.ts';
-import { onAnswered } from './person.ts';
-import { renewQuestion } from './renew-question.ts';
-import { afterMending } from './resting.ts';
+import { onAnswered } from './approval/person.ts';
+import { renewQuestion } from './approval/renew-question.ts';
+import { afterMending } from './turn/resting.ts';
 import type { RunEvent } from './run-event.ts';
 import type { CallAnswer, CallState, Held, RunningTools, RunState, Suspended } from './state.ts';
-import { beginTurn, callModel } from './turn.ts';
-import { suspendRun } from './end.ts';
+import { beginTurn, callModel } from './turn/turn.ts';
+import { suspendRun } from './turn/end.ts';
 
 type Resumed = Extract<MachineEvent, { type: 'resumed' }>;
 

@@ -5,11 +5,11 @@ import type { Effect } from '../model/effects.ts';
 import type { Message, ToolResultPart } from '../model/message.ts';
 import { recordIn } from './conducted.ts';
 import type { CallRecord } from './conducted.ts';
-import { isReadTool } from './read-tools.ts';
-import { unknownOutcome } from './repair-texts.ts';
-import { own } from './report-words.ts';
+import { isReadTool } from './tools/read-tools.ts';
+import { unknownOutcome } from './tools/repair-texts.ts';
+import { own } from './report/report-words.ts';
 import type { RunState } from './state.ts';
-import type { ToolEnd } from './tool-call.ts';
+import type { ToolEnd } from './tools/tool-call.ts';
 
 type Configured = Pick<RunState, 'config'>;
 

@@ -2,10 +2,10 @@ import type { Json } from '../base/json.ts';
 import type { Failure } from '../errors/failure.ts';
 import type { Message } from '../model/message.ts';
 import type { RequestNote } from '../model/request-note.ts';
-import type { RunExplanation } from './error-report.ts';
-import type { RecoveryName } from './recovery.ts';
+import type { RunExplanation } from './report/error-report.ts';
+import type { RecoveryName } from './turn/recovery.ts';
 import type { PersonRequest, RunOutcome, StopReason, SuspendReason } from './run-outcome.ts';
-import type { AskedCall, ToolEnd } from './tool-call.ts';
+import type { AskedCall, ToolEnd } from './tools/tool-call.ts';
 
 /** What a run tells while it lasts. The text of the last turn, assembled from these, equals `outcome.text`. */
 export type RunEvent<Output = unknown> =

@@ -2,9 +2,9 @@ import type { Json } from '../base/json.ts';
 import type { Failure } from '../errors/failure.ts';
 import type { Message } from '../model/message.ts';
 import type { Ledger } from '../resilience/ledger.ts';
-import type { ErrorReport } from './error-report.ts';
-import type { Provenance } from './provenance.ts';
-import type { RecoveryName } from './recovery.ts';
+import type { ErrorReport } from './report/error-report.ts';
+import type { Provenance } from './approval/provenance.ts';
+import type { RecoveryName } from './turn/recovery.ts';
 
 /** How a run ended, or why it waits outside the process. */
 export type RunOutcome<Output = unknown> =

@@ -5,16 +5,16 @@ import type { CallProgress } from '../resilience/call-progress.ts';
 import type { AttemptRecord } from '../resilience/call-report.ts';
 import type { Ledger } from '../resilience/ledger.ts';
 import type { ToolBreakers } from '../resilience/tool-breaker.ts';
-import type { Rejections } from './approval.ts';
+import type { Rejections } from './approval/approval.ts';
 import type { RunConfig } from './config.ts';
-import type { History } from './history.ts';
-import type { LoopGuard } from './loop-guard.ts';
-import type { RunExplanation } from './error-report.ts';
-import type { RecoveryName } from './recovery.ts';
+import type { History } from './turn/history.ts';
+import type { LoopGuard } from './turn/loop-guard.ts';
+import type { RunExplanation } from './report/error-report.ts';
+import type { RecoveryName } from './turn/recovery.ts';
 import type { PersonRequest, RunRecovery, StopReason, SuspendReason } from './run-outcome.ts';
 import type { PersonAnswer } from './event.ts';
-import type { Provenance } from './provenance.ts';
-import type { CallWait, PreparedCall, Remembered, ToolEnd, ToolQuestion } from './tool-call.ts';
+import type { Provenance } from './approval/provenance.ts';
+import type { CallWait, PreparedCall, Remembered, ToolEnd, ToolQuestion } from './tools/tool-call.ts';
 
 /** A run, as the fold of its events. All JSON. */
 export interface RunState {

@@ -4,8 +4,8 @@ import { playRandomly, smallConfig, textAnswer, workOf } from '../../test/agent/
 import type { Chances, Step } from '../../test/agent/random-run.ts';
 import { countRungs, findCallProblems, findStepProblems } from '../../test/agent/run-problems.ts';
 import { createFailure } from '../errors/failure.ts';
-import { findHistoryProblems } from '../model/check-history.ts';
-import { messagesOf } from './history.ts';
+import { findHistoryProblems } from '../model/check/check-history.ts';
+import { messagesOf } from './turn/history.ts';
 import type { RunConfig } from './config.ts';
 import type { MachineEvent } from './event.ts';
 import { outcomeOf } from './outcome.ts';

@@ -3,26 +3,26 @@ import { createFailure } from '../errors/failure.ts';
 import { advance, afterWait } from '../resilience/call-progress.ts';
 import { emptyLedger } from '../resilience/ledger.ts';
 import { noToolBreakers } from '../resilience/tool-breaker.ts';
-import { adoptRun } from './adopt.ts';
+import { adoptRun } from './approval/adopt.ts';
 import { changeState } from './change-state.ts';
-import { addMessages, startHistory } from './history.ts';
-import { onAttempt, onGiven } from './answer.ts';
-import { noRejections } from './approval.ts';
-import { cancelRun } from './cancel.ts';
-import { endRun } from './end.ts';
+import { addMessages, startHistory } from './turn/history.ts';
+import { onAttempt, onGiven } from './turn/answer.ts';
+import { noRejections } from './approval/approval.ts';
+import { cancelRun } from './tools/cancel.ts';
+import { endRun } from './turn/end.ts';
 import type { BrokenOff, MachineEvent } from './event.ts';
-import { emptyLoopGuard } from './loop-guard.ts';
+import { emptyLoopGuard } from './turn/loop-guard.ts';
 import type { Moved } from './moved.ts';
 import { told } from './moved.ts';
-import { leftOpen } from './left-open.ts';
-import { onAbsent, onAnswered } from './person.ts';
+import { leftOpen } from './tools/left-open.ts';
+import { onAbsent, onAnswered } from './approval/person.ts';
 import { resumeRun } from './resume.ts';
-import { fitsHistory, onCompacted } from './shorten.ts';
+import { fitsHistory, onCompacted } from './turn/shorten.ts';
 import type { RunEvent } from './run-event.ts';
 import type { RunState } from './state.ts';
 import type { Message } from '../model/message.ts';
-import { afterWait as afterToolWait, isAbout, onToolsFinished, onToolsVerified } from './tools.ts';
-import { attemptOf, beginTurn, onSelected } from './turn.ts';
+import { afterWait as afterToolWait, isAbout, onToolsFinished, onToolsVerified } from './tools/tools.ts';
+import { attemptOf, beginTurn, onSelected } from './turn/turn.ts';
 
 /**
  * The machine. Pure and synchronous: no clock, no randomness, no I/O; the same events give the same state. An event that has

@@ -1,7 +1,7 @@
 import { unreachable } from '../base/assert.ts';
 import { defined } from '../base/defined.ts';
 import { isRecord } from '../base/json.ts';
-import { checkOptions } from '../model/check-options.ts';
+import { checkOptions } from '../model/check/check-options.ts';
 import type { FailureCode } from '../errors/codes.ts';
 import { failureTraits } from '../errors/codes.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';

@@ -7,7 +7,7 @@ import type { CertificateKind } from './certificate.ts';
 import { chaosConfigError } from './config-error.ts';
 import type { RecordedRequest } from './records.ts';
 import type { FaultSchedule } from './schedule.ts';
-import { checkOptions } from '../model/check-options.ts';
+import { checkOptions } from '../model/check/check-options.ts';
 
 /** How `startChaosServer` is asked to misbehave. Everything is optional. */
 export interface ChaosServerOptions {

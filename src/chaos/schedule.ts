@@ -1,5 +1,5 @@
 import { isRecord } from '../base/json.ts';
-import { checkOptions } from '../model/check-options.ts';
+import { checkOptions } from '../model/check/check-options.ts';
 import { chaosConfigError } from './config-error.ts';
 import { readFaultSpec } from './fault-spec.ts';
 import type { FaultSpec } from './fault-spec.ts';

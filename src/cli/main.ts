@@ -3,10 +3,10 @@ import { createReadStream, readFileSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import path from 'node:path';
 import { isatty } from 'node:tty';
-import type { CliIo } from './io.ts';
-import { openTerminal } from './open-terminal.ts';
+import type { CliIo } from './start/io.ts';
+import { openTerminal } from './start/open-terminal.ts';
 import { reportThrown, runCommandLine } from './program.ts';
-import { isReaderGone, readerGoneExitCode } from './reader-gone.ts';
+import { isReaderGone, readerGoneExitCode } from './start/reader-gone.ts';
 
 const io: CliIo = {
   stdout: process.stdout,

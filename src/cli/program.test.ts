@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { RerailError } from '../errors/rerail-error.ts';
-import type { CliIo } from './io.ts';
+import type { CliIo } from './start/io.ts';
 import { runCommandLine } from './program.ts';
 
 interface World extends Partial<Omit<CliIo, 'stdin' | 'stdout' | 'stderr' | 'readFile'>> {

@@ -1,10 +1,10 @@
-import type { CliIo } from './io.ts';
-import { commands } from './commands.ts';
-import { renderCommandHelp, renderHelp } from './help-text.ts';
-import { createScreen } from './layout.ts';
-import { parseCommandLine } from './parse-command-line.ts';
-import type { Refusal } from './parse-command-line.ts';
-import { safeSink } from './safe-sink.ts';
+import type { CliIo } from './start/io.ts';
+import { commands } from './specs/commands.ts';
+import { renderCommandHelp, renderHelp } from './text/help-text.ts';
+import { createScreen } from './text/layout.ts';
+import { parseCommandLine } from './start/parse-command-line.ts';
+import type { Refusal } from './start/parse-command-line.ts';
+import { safeSink } from './text/safe-sink.ts';
 
 /** Runs one command line, without the names of node and the script. Returns the exit code; never rejects. */
 export async function runCommandLine(argv: readonly string[], given: CliIo): Promise<number> {
@@ -21,7 +21,7 @@ export async function reportThrown(
   thrown: unknown,
   io: Pick<CliIo, 'stderr' | 'env' | 'command'>,
 ): Promise<number> {
-  const { reportFailure } = await import('./report-failure.ts');
+  const { reportFailure } = await import('./text/report-failure.ts');
   return reportFailure(thrown, io);
 }
 
@@ -49,7 +49,7 @@ async function parse(argv: readonly string[]): Promise<ReturnType<typeof parseCo
     const refusal = error instanceof Error ? error.cause : undefined;
     if (!isRefusal(refusal)) throw error;
     const { nearestNames } = await import('../base/nearest.ts');
-    const { usageError } = await import('./usage-error.ts');
+    const { usageError } = await import('./text/usage-error.ts');
     const { message, hint, meant } = refusal;
     const [nearest] = meant === undefined ? [] : nearestNames(meant.typed, meant.known);
     throw usageError({ message, hint: nearest === undefined ? hint : `Did you mean ${nearest}? ${hint}` });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lookAtMessages } from '../model/check-messages.ts';
+import { lookAtMessages } from '../model/check/check-messages.ts';
 import { partsOf, textOf } from '../model/message.ts';
 import type { Message } from '../model/message.ts';
 import { askForSummary, readSummary } from './ask-for-summary.ts';

@@ -4,7 +4,7 @@ import { adviseName, nearestNames } from '../base/nearest.ts';
 import { configError } from '../errors/config-error.ts';
 import type { Model } from '../model/model.ts';
 import type { OwnStrategy } from './own-strategy.ts';
-import { showValue } from '../model/show-value.ts';
+import { showValue } from '../model/check/show-value.ts';
 
 /** How a conversation is kept within the model's window. */
 export interface ContextOptions {

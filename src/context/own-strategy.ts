@@ -1,7 +1,7 @@
 /** A strategy of the caller: what it is asked, what its answer means, and what is done with it. */
 import { isRecord } from '../base/json.ts';
 import type { Message } from '../model/message.ts';
-import { showValue } from '../model/show-value.ts';
+import { showValue } from '../model/check/show-value.ts';
 import { reviseMessage } from '../model/apply-compaction.ts';
 import { dropUnit, summariseUnits } from './draft.ts';
 import type { Draft } from './draft.ts';

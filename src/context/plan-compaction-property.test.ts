@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyCompaction } from '../model/apply-compaction.ts';
-import { findHistoryProblems } from '../model/check-history.ts';
-import { lookAtMessages } from '../model/check-messages.ts';
+import { findHistoryProblems } from '../model/check/check-history.ts';
+import { lookAtMessages } from '../model/check/check-messages.ts';
 import type { Compaction } from '../model/compaction.ts';
 import { wasShortened } from '../model/compaction-notes.ts';
 import type { AssistantPart, Message, Signature, TextPart, ToolResultPart } from '../model/message.ts';

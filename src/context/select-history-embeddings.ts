@@ -2,7 +2,7 @@ import { onAbort } from '../base/abort.ts';
 import { hashText } from '../base/hash.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
-import { checkEmbedding } from '../model/check-vectors.ts';
+import { checkEmbedding } from '../model/check/check-vectors.ts';
 import type { EmbedAllResponse } from '../model/embed-all.ts';
 import type { EmbeddingResponse, EmbeddingResult } from '../model/embedding.ts';
 

@@ -2,7 +2,7 @@ import { isRecord } from '../base/json.ts';
 import { adviseName, nearestNames } from '../base/nearest.ts';
 import { configError } from '../errors/config-error.ts';
 import type { RerailError } from '../errors/rerail-error.ts';
-import { showName, showValue } from '../model/show-value.ts';
+import { showName, showValue } from '../model/check/show-value.ts';
 
 /** How exchanges are chosen, the best first: by meaning, by words, by time, not at all. */
 export const selectionStrategies = ['embeddings', 'lexical', 'recency', 'none'] as const;

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createFailure } from '../errors/failure.ts';
-import { findHistoryProblems } from '../model/check-history.ts';
+import { findHistoryProblems } from '../model/check/check-history.ts';
 import type { EmbeddingResponse } from '../model/embedding.ts';
 import type { Message } from '../model/message.ts';
 import { createVectorCache } from './select-history-embeddings.ts';

@@ -197,7 +197,7 @@ const texts = [
   {
     name: 'a mixed tool result',
     tokens: 70,
-    text: '{"ok":true,"path":"src/agent/climb.ts","matches":[{"line":83,"text":"type Compacted = ReturnType<typeof compactHistory>;"},{"line":86,"text":"  return compactHistory(messagesOf(state.history), { keepLastMessages: keptMessages });"}],"truncated":false,"durationMs":12}',
+    text: '{"ok":true,"path":"src/agent/turn/climb.ts","matches":[{"line":83,"text":"type Compacted = ReturnType<typeof compactHistory>;"},{"line":86,"text":"  return compactHistory(messagesOf(state.history), { keepLastMessages: keptMessages });"}],"truncated":false,"durationMs":12}',
   },
   {
     name: 'escaped JSON',

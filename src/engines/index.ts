@@ -14,17 +14,17 @@ export type {
   SignalMessage,
   Started,
   StartOptions,
-} from '../runtime/durable.ts';
+} from '../runtime/record/durable.ts';
 export {
   cancelledError,
   controlTypeOf,
   isCancelled,
   programChangedError,
   restartError,
-} from '../runtime/durable-errors.ts';
-export type { ControlType, ProgramChange } from '../runtime/durable-errors.ts';
-export type { JournalEntry, RunSnapshot } from '../runtime/journal.ts';
-export { createMemoryEngine } from '../runtime/memory-engine.ts';
-export type { MemoryEngine } from '../runtime/memory-engine.ts';
-export type { MemoryEngineLimits, MemoryEngineOptions } from '../runtime/memory-options.ts';
-export type { BeginningRun, Recorder } from '../runtime/recorder.ts';
+} from '../runtime/record/durable-errors.ts';
+export type { ControlType, ProgramChange } from '../runtime/record/durable-errors.ts';
+export type { JournalEntry, RunSnapshot } from '../runtime/record/journal.ts';
+export { createMemoryEngine } from '../runtime/record/memory-engine.ts';
+export type { MemoryEngine } from '../runtime/record/memory-engine.ts';
+export type { MemoryEngineLimits, MemoryEngineOptions } from '../runtime/record/memory-options.ts';
+export type { BeginningRun, Recorder } from '../runtime/record/recorder.ts';

@@ -1,11 +1,11 @@
 import { beside } from '../base/beside.ts';
 import type { AgentParts } from '../runtime/agent-parts.ts';
 import { internalsOf, isAgent } from '../runtime/agent-internals.ts';
-import type { AgentRuns } from '../runtime/agent-runs.ts';
-import { inheritFrom } from '../runtime/inherited.ts';
-import type { AgentExtras } from '../runtime/inherited.ts';
+import type { AgentRuns } from '../runtime/run/agent-runs.ts';
+import { inheritFrom } from '../runtime/children/inherited.ts';
+import type { AgentExtras } from '../runtime/children/inherited.ts';
 import type { Model } from '../model/model.ts';
-import type { Store } from '../model/store.ts';
+import type { Store } from '../model/store/store.ts';
 import type { Agent } from '../runtime/create-agent.ts';
 import { flowError } from './flow-error.ts';
 import { checkNodeName } from './flow-shape.ts';

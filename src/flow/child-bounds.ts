@@ -1,12 +1,12 @@
 import type { RunOutcome, RunUsage } from '../agent/run-outcome.ts';
 import { effectsOfRun } from '../agent/run-effects.ts';
-import type { ChildUse } from '../agent/tool-call.ts';
+import type { ChildUse } from '../agent/tools/tool-call.ts';
 import { defined } from '../base/defined.ts';
 import { writeEffects } from '../model/effects.ts';
 import { addLedgers, emptyLedger, subtractLedgers } from '../resilience/ledger.ts';
 import type { Ledger } from '../resilience/ledger.ts';
-import type { RunBounds } from '../runtime/live-run.ts';
-import type { NodeCall } from '../runtime/node.ts';
+import type { RunBounds } from '../runtime/run/live-run.ts';
+import type { NodeCall } from '../runtime/children/node.ts';
 import type { Child } from './perform-child.ts';
 
 /** What the run above has left, counted on from what this one has used up. */

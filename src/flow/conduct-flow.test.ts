@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { CallRecord, RecordedCall } from '../agent/conducted.ts';
 import type { Json } from '../base/json.ts';
 import { createFailure } from '../errors/failure.ts';
-import type { Conductor, ConductorStep, ConductorView } from '../runtime/conductor.ts';
+import type { Conductor, ConductorStep, ConductorView } from '../runtime/children/conductor.ts';
 import { createFlowConductor } from './conduct-flow.ts';
 import { createGraph } from './flow-graph.ts';
 import type { FlowContext, FlowEdge, NodeOptions } from './flow-types.ts';

@@ -4,11 +4,16 @@ import { lazy } from '../base/lazy.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
-import { readSchema } from '../model/schema.ts';
-import type { ReadSchema } from '../model/schema.ts';
-import { callFunction } from '../runtime/call-function.ts';
-import type { FunctionBounds } from '../runtime/call-function.ts';
-import type { Conductor, ConductorCall, ConductorStep, ConductorView } from '../runtime/conductor.ts';
+import { readSchema } from '../model/schema/schema.ts';
+import type { ReadSchema } from '../model/schema/schema.ts';
+import { callFunction } from '../runtime/hooks/call-function.ts';
+import type { FunctionBounds } from '../runtime/hooks/call-function.ts';
+import type {
+  Conductor,
+  ConductorCall,
+  ConductorStep,
+  ConductorView,
+} from '../runtime/children/conductor.ts';
 import { answerOfFlow } from './flow-answer.ts';
 import { optionsOf } from './flow-fallbacks.ts';
 import { frontOf, orderOf } from './flow-frontier.ts';

@@ -3,7 +3,7 @@ import type { RecordedCall } from '../agent/conducted.ts';
 import type { NodeReport, RunOutcome } from '../agent/run-outcome.ts';
 import type { Json } from '../base/json.ts';
 import { createFailure } from '../errors/failure.ts';
-import type { Conductor, ConductorStep, ConductorView } from '../runtime/conductor.ts';
+import type { Conductor, ConductorStep, ConductorView } from '../runtime/children/conductor.ts';
 import { readChild } from './child-record.ts';
 
 /** What an agent of a hand-off is called with, on record. */

@@ -3,8 +3,8 @@ import type { Schema } from '../model/tool.ts';
 import type { AgentOptions, AgentPolicy } from '../runtime/agent-options.ts';
 import { makeAgent } from '../runtime/create-agent.ts';
 import type { Agent } from '../runtime/create-agent.ts';
-import type { AgentExtras } from '../runtime/inherited.ts';
-import { checkOptions } from '../model/check-options.ts';
+import type { AgentExtras } from '../runtime/children/inherited.ts';
+import { checkOptions } from '../model/check/check-options.ts';
 import { placeholderModel } from './placeholder-model.ts';
 
 /** What may be said of a flow, a hand-off or a plan as of any agent. */

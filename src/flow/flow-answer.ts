@@ -1,6 +1,6 @@
 import type { Json } from '../base/json.ts';
 import { createFailure } from '../errors/failure.ts';
-import type { ConductorCall, ConductorStep, ConductorView } from '../runtime/conductor.ts';
+import type { ConductorCall, ConductorStep, ConductorView } from '../runtime/children/conductor.ts';
 import { listNames } from './flow-error.ts';
 import { resultOf } from './flow-results.ts';
 import type { FlowParts, Standing } from './flow-results.ts';

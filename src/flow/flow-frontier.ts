@@ -1,6 +1,6 @@
 import { beside } from '../base/beside.ts';
 import type { RecordedCall } from '../agent/conducted.ts';
-import type { ConductorView } from '../runtime/conductor.ts';
+import type { ConductorView } from '../runtime/children/conductor.ts';
 import { optionsOf } from './flow-fallbacks.ts';
 import { readStates, standingOf } from './flow-results.ts';
 import type { FlowParts, Standing } from './flow-results.ts';

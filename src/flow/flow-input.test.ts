@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CallRecord, RecordedCall } from '../agent/conducted.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Message } from '../model/message.ts';
-import type { ConductorView } from '../runtime/conductor.ts';
+import type { ConductorView } from '../runtime/children/conductor.ts';
 import { createGraph } from './flow-graph.ts';
 import { inputOfNode } from './flow-input.ts';
 import type { FlowParts } from './flow-results.ts';

@@ -1,7 +1,7 @@
 import type { RunOutcome } from '../agent/run-outcome.ts';
 import { defined } from '../base/defined.ts';
 import { unreachable } from '../base/assert.ts';
-import type { ConductorView, NodeReport } from '../runtime/conductor.ts';
+import type { ConductorView, NodeReport } from '../runtime/children/conductor.ts';
 import { readChild } from './child-record.ts';
 import { fallbackOf, optionsOf } from './flow-fallbacks.ts';
 import { readStates } from './flow-results.ts';

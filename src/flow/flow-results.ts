@@ -5,7 +5,7 @@ import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import { textOf, partsOf } from '../model/message.ts';
 import type { Message } from '../model/message.ts';
-import type { ConductorView } from '../runtime/conductor.ts';
+import type { ConductorView } from '../runtime/children/conductor.ts';
 import { readChild } from './child-record.ts';
 import { fallbackOf, optionsOf } from './flow-fallbacks.ts';
 import type { FlowContext, FlowGraph, FlowNodeInput, FlowResult, NodeOptions } from './flow-types.ts';

@@ -1,6 +1,6 @@
 import type { RecordedCall, Rung } from '../agent/conducted.ts';
 import { defined } from '../base/defined.ts';
-import type { ConductorStep, ConductorView } from '../runtime/conductor.ts';
+import type { ConductorStep, ConductorView } from '../runtime/children/conductor.ts';
 import { fallbackOf, optionsOf } from './flow-fallbacks.ts';
 import { readStates } from './flow-results.ts';
 import type { FlowParts } from './flow-results.ts';

@@ -1,4 +1,4 @@
-import type { RunInput } from '../runtime/run-input.ts';
+import type { RunInput } from '../runtime/run/run-input.ts';
 import type { Json } from '../base/json.ts';
 import type { Failure } from '../errors/failure.ts';
 import type { Schema } from '../model/tool.ts';

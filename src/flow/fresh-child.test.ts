@@ -4,7 +4,7 @@ import type { RunOutcome } from '../agent/run-outcome.ts';
 import { defineTool } from '../model/define-tool.ts';
 import type { ToolEffect } from '../model/tool.ts';
 import type { AgentParts } from '../runtime/agent-parts.ts';
-import { createToolRegistry } from '../runtime/tool-registry.ts';
+import { createToolRegistry } from '../runtime/tool-call/tool-registry.ts';
 import { lastChildId, nextLifeOf, whyNotAfresh } from './fresh-child.ts';
 
 type Stopped = Extract<RunOutcome, { type: 'stopped' }>;

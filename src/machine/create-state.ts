@@ -1,18 +1,18 @@
 import type { MachineEvent } from '../agent/event.ts';
 import { resolveLimits } from '../agent/limits.ts';
 import type { RunLimits } from '../agent/limits.ts';
-import { defaultLoopRules } from '../agent/loop-guard.ts';
+import { defaultLoopRules } from '../agent/turn/loop-guard.ts';
 import type { Moved } from '../agent/moved.ts';
 import { transition } from '../agent/transition.ts';
-import { aFlag, anObject, anyValue, aText, checkOptions, oneOf } from '../model/check-options.ts';
-import type { OptionRule } from '../model/check-options.ts';
+import { aFlag, anObject, anyValue, aText, checkOptions, oneOf } from '../model/check/check-options.ts';
+import type { OptionRule } from '../model/check/check-options.ts';
 import type { Message } from '../model/message.ts';
-import { showValue } from '../model/show-value.ts';
+import { showValue } from '../model/check/show-value.ts';
 import type { Tool } from '../model/tool.ts';
 import { configError } from '../errors/config-error.ts';
 import { resolveRetryPolicy } from '../resilience/retry-policy.ts';
 import type { RetryOption } from '../resilience/retry-policy.ts';
-import { factsOf, finite } from '../runtime/run-config.ts';
+import { factsOf, finite } from '../runtime/run/run-config.ts';
 
 /** What the machine must know of an agent. */
 export interface MachineDefinition {

@@ -2,12 +2,12 @@ import { assert } from '../base/assert.ts';
 import { fingerprint } from '../base/hash.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
 import type { Answer, MachineEvent } from '../agent/event.ts';
-import { messagesOf } from '../agent/history.ts';
+import { messagesOf } from '../agent/turn/history.ts';
 import { continueMessage } from '../agent/notes.ts';
 import type { Calling, CallState, RunState } from '../agent/state.ts';
-import type { ToolEnd } from '../agent/tool-call.ts';
-import { attemptOf } from '../agent/turn.ts';
-import { checkOptions } from '../model/check-options.ts';
+import type { ToolEnd } from '../agent/tools/tool-call.ts';
+import { attemptOf } from '../agent/turn/turn.ts';
+import { checkOptions } from '../model/check/check-options.ts';
 import type { ModelResponse, PartialResult } from '../model/model.ts';
 import type { ModelRequest } from '../model/request.ts';
 import type { Tool } from '../model/tool.ts';
@@ -18,12 +18,12 @@ import { decideNext } from '../resilience/decide.ts';
 import type { Decision } from '../resilience/decide.ts';
 import { countPace, kindOf } from '../resilience/failure-kind.ts';
 import { spentLimit } from '../resilience/ledger.ts';
-import { addCallIds } from '../runtime/distinct-call-ids.ts';
-import { systemOf } from '../runtime/lent-messages.ts';
-import { withdrawnNames } from '../runtime/model-turn.ts';
-import { prepareCalls } from '../runtime/prepare-calls.ts';
-import { writeAsRead } from '../runtime/repair-answer.ts';
-import { createToolRegistry } from '../runtime/tool-registry.ts';
+import { addCallIds } from '../runtime/model-call/distinct-call-ids.ts';
+import { systemOf } from '../runtime/record/lent-messages.ts';
+import { withdrawnNames } from '../runtime/model-call/model-turn.ts';
+import { prepareCalls } from '../runtime/model-call/prepare-calls.ts';
+import { writeAsRead } from '../runtime/model-call/repair-answer.ts';
+import { createToolRegistry } from '../runtime/tool-call/tool-registry.ts';
 
 /** What a request has besides the conversation. */
 export interface RequestOptions {

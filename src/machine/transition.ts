@@ -5,7 +5,7 @@ import { transition as move } from '../agent/transition.ts';
 import { isRecord } from '../base/json.ts';
 import { adviseName } from '../base/nearest.ts';
 import { configError } from '../errors/config-error.ts';
-import { showValue } from '../model/show-value.ts';
+import { showValue } from '../model/check/show-value.ts';
 
 const eventTypes = {
   'run-started': true,

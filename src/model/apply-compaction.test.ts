@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { scriptedModel } from '../testing/scripted-model.ts';
 import { applyCompaction } from './apply-compaction.ts';
-import { checkRequest } from './check-request.ts';
+import { checkRequest } from './check/check-request.ts';
 import type { Compaction } from './compaction.ts';
 import { isSummary, missingBefore, missingNote, summaryNote, wasShortened } from './compaction-notes.ts';
 import type { Message } from './message.ts';

@@ -1,5 +1,5 @@
-import { aFlag, anObject, oneOf } from './check-options.ts';
-import type { OptionRule } from './check-options.ts';
+import { aFlag, anObject, oneOf } from './check/check-options.ts';
+import type { OptionRule } from './check/check-options.ts';
 
 /** What a model can be asked for. A request that asks for more is refused when it is made, before anything is sent. */
 export interface Capabilities {

@@ -1,9 +1,9 @@
 import { configError } from '../errors/config-error.ts';
-import type { OptionRule } from './check-options.ts';
-import { checkToolFields } from './check-tool-fields.ts';
+import type { OptionRule } from './check/check-options.ts';
+import { checkToolFields } from './check/check-tool-fields.ts';
 import type { JsonSchema } from './request.ts';
-import { isStandardSchema, readSchema } from './schema.ts';
-import { showValue } from './show-value.ts';
+import { isStandardSchema, readSchema } from './schema/schema.ts';
+import { showValue } from './check/show-value.ts';
 import type {
   ErrorVerdict,
   Parsed,
@@ -15,7 +15,7 @@ import type {
   ToolEffect,
   Verified,
 } from './tool.ts';
-import { toWireSchema } from './tool-schema.ts';
+import { toWireSchema } from './schema/tool-schema.ts';
 
 /** Where the code of a tool lies that runs in a thread of its own. */
 export interface ToolModule {

@@ -1,9 +1,9 @@
 import { defined } from '../base/defined.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
-import { checkEmbedding } from './check-vectors.ts';
+import { checkEmbedding } from './check/check-vectors.ts';
 import type { EmbeddingModel, EmbeddingResponse, EmbeddingResult, EmbedOptions } from './embedding.ts';
-import { checkOptions } from './check-options.ts';
+import { checkOptions } from './check/check-options.ts';
 
 /** What became of many texts. After a failure, `done` holds the vectors of the first texts, and the rest was not sent. */
 export type EmbedAllResponse =

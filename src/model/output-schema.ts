@@ -1,7 +1,7 @@
 import { isRecord } from '../base/json.ts';
 import type { JsonSchema } from './request.ts';
-import { resolveReference, toWireSchema } from './tool-schema.ts';
-import type { SchemaDialect, WireSchema } from './tool-schema.ts';
+import { resolveReference, toWireSchema } from './schema/tool-schema.ts';
+import type { SchemaDialect, WireSchema } from './schema/tool-schema.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
-import { anObject } from './check-options.ts';
-import type { OptionRule } from './check-options.ts';
+import { anObject } from './check/check-options.ts';
+import type { OptionRule } from './check/check-options.ts';
 import type { Usage } from './usage.ts';
 
 /** What a million tokens cost in US dollars, and when that was looked up. */

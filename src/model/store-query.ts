@@ -1,6 +1,6 @@
-import { anyValue, checkOptions } from './check-options.ts';
-import type { OptionRule } from './check-options.ts';
-import type { Retention, RunQuery } from './store.ts';
+import { anyValue, checkOptions } from './check/check-options.ts';
+import type { OptionRule } from './check/check-options.ts';
+import type { Retention, RunQuery } from './store/store.ts';
 
 /** Throws a `ConfigError` for a condition that does not exist: without it a list would hold more than was asked for. */
 export function checkRunQuery(query: RunQuery): void {

@@ -1,6 +1,6 @@
 import { isRecord, type Json } from '../base/json.ts';
-import { findInexact } from './exact-json.ts';
-import { maxJsonDepth, nestsTooDeeply } from './json-depth.ts';
+import { findInexact } from './check/exact-json.ts';
+import { maxJsonDepth, nestsTooDeeply } from './check/json-depth.ts';
 
 /** What the text of a tool call's arguments is. Nothing is repaired and nothing invented here. */
 export type ToolArguments =

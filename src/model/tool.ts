@@ -2,7 +2,7 @@ import type { Json } from '../base/json.ts';
 import type { FailureCode } from '../errors/codes.ts';
 import type { Cause, SideEffect } from '../errors/failure.ts';
 import type { JsonSchema } from './request.ts';
-import type { StandardSchema } from './standard-schema.ts';
+import type { StandardSchema } from './schema/standard-schema.ts';
 
 /**
  * What a tool promises about being called again: `read` changes nothing; `idempotent` takes effect once for one

@@ -9,7 +9,7 @@ import { failureTraits } from '../errors/codes.ts';
 import type { FailureCode } from '../errors/codes.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
-import { showValue } from '../model/show-value.ts';
+import { showValue } from '../model/check/show-value.ts';
 import type { ModelResponse } from '../model/model.ts';
 
 /** What a failure was read from, as it came: not redacted, so keep it out of logs. */

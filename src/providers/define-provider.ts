@@ -1,8 +1,8 @@
 import type { Failure } from '../errors/failure.ts';
 import { defined } from '../base/defined.ts';
 import type { Capabilities } from '../model/capabilities.ts';
-import { checkOptions } from '../model/check-options.ts';
-import type { OptionRule } from '../model/check-options.ts';
+import { checkOptions } from '../model/check/check-options.ts';
+import type { OptionRule } from '../model/check/check-options.ts';
 import { asPool } from '../model/key-pool.ts';
 import type { Model } from '../model/model.ts';
 import type { Price } from '../model/price.ts';

@@ -2,7 +2,7 @@ import { defined } from '../base/defined.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
-import { checkOptions } from '../model/check-options.ts';
+import { checkOptions } from '../model/check/check-options.ts';
 import type { EmbeddingModel, EmbeddingResponse, EmbedOptions } from '../model/embedding.ts';
 import { asPool } from '../model/key-pool.ts';
 import { costOf } from '../model/price.ts';

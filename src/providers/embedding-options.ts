@@ -1,5 +1,5 @@
-import { anyValue } from '../model/check-options.ts';
-import type { OptionRule } from '../model/check-options.ts';
+import { anyValue } from '../model/check/check-options.ts';
+import type { OptionRule } from '../model/check/check-options.ts';
 import { providerOptionRules } from './provider-options.ts';
 import type { ProviderOptions } from './provider-options.ts';
 

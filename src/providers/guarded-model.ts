@@ -1,4 +1,4 @@
-import { checkRequest } from '../model/check-request.ts';
+import { checkRequest } from '../model/check/check-request.ts';
 import { emptyPartial } from '../model/model.ts';
 import type { Model } from '../model/model.ts';
 import { trustCall } from '../model/trusted-calls.ts';

@@ -1,5 +1,5 @@
-import { aFlag, aFunction, anObject, anObjectWith, anyValue } from '../model/check-options.ts';
-import type { OptionRule } from '../model/check-options.ts';
+import { aFlag, aFunction, anObject, anObjectWith, anyValue } from '../model/check/check-options.ts';
+import type { OptionRule } from '../model/check/check-options.ts';
 import { someCapabilities } from '../model/capabilities.ts';
 import type { Capabilities } from '../model/capabilities.ts';
 import type { Model } from '../model/model.ts';

@@ -10,8 +10,8 @@ import { knownModels } from './known-models.ts';
 import type { ModelDescription, Provider, ProviderOptions } from './provider-options.ts';
 import { builtInProviders } from './registry-builtin.ts';
 import { unsupportedAdvice } from './registry-unsupported.ts';
-import { anObject, checkOptions } from '../model/check-options.ts';
-import type { OptionRule } from '../model/check-options.ts';
+import { anObject, checkOptions } from '../model/check/check-options.ts';
+import type { OptionRule } from '../model/check/check-options.ts';
 
 /** Makes a model by its name. A `Provider` is one; so is any function of the user's own. */
 export type ModelFactory = ((model: string, options?: ProviderOptions) => Model) & {

@@ -1,7 +1,7 @@
 import { assert } from '../base/assert.ts';
 import type { AgentParts } from './agent-parts.ts';
-import type { AgentRuns } from './agent-runs.ts';
-import type { AgentExtras } from './inherited.ts';
+import type { AgentRuns } from './run/agent-runs.ts';
+import type { AgentExtras } from './children/inherited.ts';
 
 /** What flows and teams need of an agent besides its public face. */
 export interface AgentInternals {

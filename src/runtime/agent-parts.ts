@@ -1,27 +1,27 @@
 import type { RunConfig } from '../agent/config.ts';
 import type { RunEvent } from '../agent/run-event.ts';
-import type { PermissionRules } from '../agent/permission.ts';
+import type { PermissionRules } from '../agent/approval/permission.ts';
 import type { Clock, Random } from '../base/clock.ts';
 import type { ContextBudget, ContextRules } from '../context/context-options.ts';
 import type { ConfinementLevel } from '../model/confinement.ts';
 import type { Model } from '../model/model.ts';
 import type { ModelRequest } from '../model/request.ts';
-import type { ReadSchema } from '../model/schema.ts';
-import type { Store } from '../model/store.ts';
+import type { ReadSchema } from '../model/schema/schema.ts';
+import type { Store } from '../model/store/store.ts';
 import type { StrayErrors } from '../model/stray-errors.ts';
 import type { Timeouts } from '../model/timeouts.ts';
 import type { RetryPolicy } from '../resilience/retry-policy.ts';
-import type { AgentCallbacks } from './callbacks.ts';
-import type { Conductor } from './conductor.ts';
-import type { Gates } from './gates.ts';
-import type { HistoryRules } from './history-options.ts';
-import type { HookRunner } from './hooks.ts';
-import type { LeftBehind } from './left-behind.ts';
-import type { Node } from './node.ts';
-import type { SelectModel } from './select-effect.ts';
+import type { AgentCallbacks } from './watch/callbacks.ts';
+import type { Conductor } from './children/conductor.ts';
+import type { Gates } from './model-call/gates.ts';
+import type { HistoryRules } from './run/history-options.ts';
+import type { HookRunner } from './hooks/hooks.ts';
+import type { LeftBehind } from './tool-call/left-behind.ts';
+import type { Node } from './children/node.ts';
+import type { SelectModel } from './run/select-effect.ts';
 import type { Setup } from './setup.ts';
-import type { TokenMeter } from './token-meter.ts';
-import type { ToolRegistry } from './tool-registry.ts';
+import type { TokenMeter } from './run/token-meter.ts';
+import type { ToolRegistry } from './tool-call/tool-registry.ts';
 
 /** Fields of a request that an agent sets for all of its calls. */
 export type ModelSettings = Omit<

@@ -1,8 +1,8 @@
 import type { Failure } from '../errors/failure.ts';
-import type { Effect, EffectContext, EffectEnd } from './durable.ts';
-import { bareFailure, endRun } from './held-runs.ts';
-import type { HeldRuns } from './held-runs.ts';
-import type { LiveRun } from './live-run.ts';
+import type { Effect, EffectContext, EffectEnd } from './record/durable.ts';
+import { bareFailure, endRun } from './run/held-runs.ts';
+import type { HeldRuns } from './run/held-runs.ts';
+import type { LiveRun } from './run/live-run.ts';
 import type { Setup } from './setup.ts';
 
 type Effects = Readonly<Record<string, Effect>>;

@@ -1,4 +1,4 @@
-import { defaultLoopRules } from '../agent/loop-guard.ts';
+import { defaultLoopRules } from '../agent/turn/loop-guard.ts';
 import { isRecord } from '../base/json.ts';
 import { configError } from '../errors/config-error.ts';
 import {
@@ -13,10 +13,10 @@ import {
   checkOptions,
   oneOf,
   someGates,
-} from '../model/check-options.ts';
-import type { OptionRule } from '../model/check-options.ts';
+} from '../model/check/check-options.ts';
+import type { OptionRule } from '../model/check/check-options.ts';
 import { someTools } from '../model/define-tool.ts';
-import { checkPolicy } from './check-options.ts';
+import { checkPolicy } from './model-call/check-options.ts';
 import type { AgentOptions, AgentPolicy } from './agent-options.ts';
 
 /** Throws a `ConfigError` that names the first option that makes no sense. What has a checker of its own is looked at there. */

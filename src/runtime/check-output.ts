@@ -1,9 +1,9 @@
-import type { OutputCheck } from '../agent/output.ts';
+import type { OutputCheck } from '../agent/turn/output.ts';
 import { isPromiseLike } from '../base/promise-like.ts';
 import { boundText } from '../base/text.ts';
-import { maxJsonDepth, nestsTooDeeply } from '../model/json-depth.ts';
+import { maxJsonDepth, nestsTooDeeply } from '../model/check/json-depth.ts';
 import type { InputCheck, SchemaIssue } from '../model/tool.ts';
-import { findOnlyJson } from './find-json.ts';
+import { findOnlyJson } from './model-call/find-json.ts';
 
 /** What an answer is held to. Must not throw: what it objects to comes back as issues. */
 export interface OutputSchema {

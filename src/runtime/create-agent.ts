@@ -1,21 +1,21 @@
 import type { RunOutcome } from '../agent/run-outcome.ts';
 import { configError } from '../errors/config-error.ts';
-import { showValue } from '../model/show-value.ts';
+import { showValue } from '../model/check/show-value.ts';
 import type { Message, UserPart } from '../model/message.ts';
 import type { Parsed, Schema } from '../model/tool.ts';
 import { resolveAgent } from './agent-options.ts';
 import type { AgentOptions, AgentSeams } from './agent-options.ts';
 import type { AgentParts } from './agent-parts.ts';
-import { createHostedRuns } from './hosted-runs.ts';
+import { createHostedRuns } from './hosted/hosted-runs.ts';
 import { rememberInternals } from './agent-internals.ts';
-import { createAgentRuns } from './agent-runs.ts';
-import type { AgentRuns } from './agent-runs.ts';
-import type { RunSnapshot } from './journal.ts';
-import { mergeExtras } from './inherited.ts';
-import type { AgentExtras } from './inherited.ts';
-import type { ResumeOptions, RunInput, RunOptions, TakeOverOptions } from './run-input.ts';
-import { answerText, throwUnlessCompleted } from './outcome-text.ts';
-import type { RunStream } from './run-stream.ts';
+import { createAgentRuns } from './run/agent-runs.ts';
+import type { AgentRuns } from './run/agent-runs.ts';
+import type { RunSnapshot } from './record/journal.ts';
+import { mergeExtras } from './children/inherited.ts';
+import type { AgentExtras } from './children/inherited.ts';
+import type { ResumeOptions, RunInput, RunOptions, TakeOverOptions } from './run/run-input.ts';
+import { answerText, throwUnlessCompleted } from './run/outcome-text.ts';
+import type { RunStream } from './watch/run-stream.ts';
 
 /** An agent: runs end in a typed outcome, whatever the model and the tools do. */
 export interface Agent<Output = string> {

@@ -2,10 +2,10 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../base/json.ts';
 import { simulatedClock } from '../testing/simulated-clock.ts';
-import type { Durable, DurableProgram, Effect, RunStatus } from './durable.ts';
-import { signalsTakenBy } from './journal.ts';
-import type { JournalEntry, NamedSignal, RunSnapshot } from './journal.ts';
-import { createMemoryEngine } from './memory-engine.ts';
+import type { Durable, DurableProgram, Effect, RunStatus } from './record/durable.ts';
+import { signalsTakenBy } from './record/journal.ts';
+import type { JournalEntry, NamedSignal, RunSnapshot } from './record/journal.ts';
+import { createMemoryEngine } from './record/memory-engine.ts';
 
 type Step =
   | { readonly type: 'call'; readonly effect: string; readonly input: Json; readonly ticks: number }

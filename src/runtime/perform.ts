@@ -1,6 +1,6 @@
 import { unreachable } from '../base/assert.ts';
 import type { Action } from '../agent/action.ts';
-import type { HookPoint } from '../agent/hook.ts';
+import type { HookPoint } from '../agent/hooks/hook.ts';
 import type {
   AttemptedCall,
   CompactionMade,
@@ -9,24 +9,24 @@ import type {
   SettledCall,
   VerifiedCall,
 } from '../agent/event.ts';
-import { isEnded } from '../agent/tool-call.ts';
-import type { Provenance } from '../agent/provenance.ts';
+import { isEnded } from '../agent/tools/tool-call.ts';
+import type { Provenance } from '../agent/approval/provenance.ts';
 import type { RunState } from '../agent/state.ts';
 import { defined } from '../base/defined.ts';
 import { isRecord } from '../base/json.ts';
 import type { Json } from '../base/json.ts';
 import type { AgentParts } from './agent-parts.ts';
-import { isOverBudget } from './compact-effect.ts';
-import { deaf } from './durable.ts';
-import type { Durable, DurableCallOptions, Outcome } from './durable.ts';
-import { afterModel, afterTools, aroundAsking, beforeModel, beforeTools } from './hook-steps.ts';
-import { publish } from './live-run.ts';
-import type { LiveRun } from './live-run.ts';
-import type { ModelEffectInput, ModelEffectValue } from './model-effect.ts';
-import type { Intent } from './intent.ts';
-import { mayBegin, noteTook } from './quick-tools.ts';
-import { needsSelection } from './select-effect.ts';
-import type { ToolEffectInput, ToolEffectValue } from './tool-effects.ts';
+import { isOverBudget } from './run/compact-effect.ts';
+import { deaf } from './record/durable.ts';
+import type { Durable, DurableCallOptions, Outcome } from './record/durable.ts';
+import { afterModel, afterTools, aroundAsking, beforeModel, beforeTools } from './hooks/hook-steps.ts';
+import { publish } from './run/live-run.ts';
+import type { LiveRun } from './run/live-run.ts';
+import type { ModelEffectInput, ModelEffectValue } from './model-call/model-effect.ts';
+import type { Intent } from './tool-call/intent.ts';
+import { mayBegin, noteTook } from './tool-call/quick-tools.ts';
+import { needsSelection } from './run/select-effect.ts';
+import type { ToolEffectInput, ToolEffectValue } from './tool-call/tool-effects.ts';
 
 /** What an action needs to be performed. */
 export interface Performing {

@@ -7,7 +7,7 @@ import { describeThrown } from '../errors/classify/safe-read.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import { ownerNamed, runOwned, warnProcess } from '../model/stray-errors.ts';
-import { runWithin } from './bounded-work.ts';
+import { runWithin } from './tool-call/bounded-work.ts';
 
 /** What an agent needs before its first run takes its first step. */
 export interface Setup {

@@ -1,7 +1,7 @@
 import type { RunOutcome } from '../agent/run-outcome.ts';
 import { textOf } from '../model/message.ts';
 import type { Message } from '../model/message.ts';
-import type { RunRow, StoredEvent } from '../model/store.ts';
+import type { RunRow, StoredEvent } from '../model/store/store.ts';
 import type { Carried } from './carry-run.ts';
 import { isSameOutcome } from './note-told.ts';
 import { maxAttempts } from './plan.ts';

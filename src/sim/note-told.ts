@@ -1,5 +1,5 @@
 import type { RunOutcome } from '../agent/run-outcome.ts';
-import { findHistoryProblems } from '../model/check-history.ts';
+import { findHistoryProblems } from '../model/check/check-history.ts';
 import { report, tell } from './world.ts';
 import type { World } from './world.ts';
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Model } from '../model/model.ts';
-import type { Store } from '../model/store.ts';
+import type { Store } from '../model/store/store.ts';
 import type { Tool } from '../model/tool.ts';
 import type { Agent } from '../runtime/create-agent.ts';
 

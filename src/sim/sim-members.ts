@@ -8,7 +8,7 @@ import { createAgent } from '../runtime/create-agent.ts';
 import type { Agent } from '../runtime/create-agent.ts';
 import { maxAttempts } from './plan.ts';
 import type { PlannedMember, Scripted } from './plan-family.ts';
-import { noteTook } from '../runtime/quick-tools.ts';
+import { noteTook } from '../runtime/tool-call/quick-tools.ts';
 import type { SabotagedProcess } from './sabotage.ts';
 import { simModel } from './sim-model.ts';
 import type { SimModelOf } from './sim-model.ts';

@@ -4,7 +4,7 @@ import { createFailure } from '../errors/failure.ts';
 import type { FailureDetails } from '../errors/failure.ts';
 import type { FailureCode } from '../errors/codes.ts';
 import type { Capabilities } from '../model/capabilities.ts';
-import { findHistoryProblems } from '../model/check-history.ts';
+import { findHistoryProblems } from '../model/check/check-history.ts';
 import { textOf } from '../model/message.ts';
 import type { AssistantPart, Message } from '../model/message.ts';
 import { emptyPartial } from '../model/model.ts';

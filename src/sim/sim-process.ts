@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import type { Store } from '../model/store.ts';
+import type { Store } from '../model/store/store.ts';
 import type { Agent } from '../runtime/create-agent.ts';
 import type { MemoryStore } from '../testing/memory-store.ts';
 import type { CrashPoint } from './crash-points.ts';

@@ -1,7 +1,7 @@
 import { isRecord } from '../base/json.ts';
 import { createFailure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
-import type { Addition, NewEvent, NewSignal, RunStore, SessionStore, Store } from '../model/store.ts';
+import type { Addition, NewEvent, NewSignal, RunStore, SessionStore, Store } from '../model/store/store.ts';
 import type { SimStep } from './crash-points.ts';
 import { reach } from './sim-process.ts';
 import type { SimProcess } from './sim-process.ts';

@@ -1,7 +1,7 @@
 import type { PersonRequest } from '../agent/run-outcome.ts';
 import { isRecord } from '../base/json.ts';
-import type { RunAnswer } from '../agent/run-answer.ts';
-import { createGates } from '../runtime/gates.ts';
+import type { RunAnswer } from '../agent/approval/run-answer.ts';
+import { createGates } from '../runtime/model-call/gates.ts';
 import { createMember } from './sim-members.ts';
 import type { SabotagedProcess } from './sabotage.ts';
 import { beginProcess, reach } from './sim-process.ts';

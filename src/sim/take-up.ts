@@ -1,8 +1,8 @@
 import type { RunOutcome } from '../agent/run-outcome.ts';
-import type { RunAnswer } from '../agent/run-answer.ts';
-import type { RunRow } from '../model/store.ts';
-import { createWorker } from '../runtime/create-worker.ts';
-import type { Worker } from '../runtime/create-worker.ts';
+import type { RunAnswer } from '../agent/approval/run-answer.ts';
+import type { RunRow } from '../model/store/store.ts';
+import { createWorker } from '../runtime/worker/create-worker.ts';
+import type { Worker } from '../runtime/worker/create-worker.ts';
 import { noteOutcome } from './note-told.ts';
 import type { SimProcess } from './sim-process.ts';
 import { beginAnew, tell } from './world.ts';

@@ -1,7 +1,7 @@
 import { loadPeer } from '../base/load-peer.ts';
 import type { Peer } from '../base/load-peer.ts';
 import { classifyFailure } from '../errors/classify-failure.ts';
-import type { EventSource, ObserverHook } from '../agent/hook.ts';
+import type { EventSource, ObserverHook } from '../agent/hooks/hook.ts';
 import type { RunEvent } from '../agent/run-event.ts';
 import { aroundTool } from '../model/around-tool.ts';
 import type { AroundTool } from '../model/around-tool.ts';
@@ -12,7 +12,7 @@ import { beginRun, cleanName, endOpenSpans } from './run-spans.ts';
 import type { RunSpans, SpanSource } from './run-spans.ts';
 import { spanRules } from './span-rules.ts';
 import type { TelemetryApi } from './telemetry-api.ts';
-import { checkOptions } from '../model/check-options.ts';
+import { checkOptions } from '../model/check/check-options.ts';
 
 /** How a trace is made. */
 export interface OpenTelemetryOptions {

@@ -1,6 +1,6 @@
 import type { Json } from '../base/json.ts';
 import { createFailure } from '../errors/failure.ts';
-import type { Effect, RunStatus } from '../runtime/durable.ts';
+import type { Effect, RunStatus } from '../runtime/record/durable.ts';
 import { createDoor, done, mustBe, toJson, valueOf } from './engine-conformance-scene.ts';
 import type { EngineRule, Scene, Stage } from './engine-conformance-scene.ts';
 import { must } from './model-conformance-probe.ts';

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { isCancelled } from '../runtime/durable-errors.ts';
-import type { Durable, DurableProgram, Effect } from '../runtime/durable.ts';
+import { isCancelled } from '../runtime/record/durable-errors.ts';
+import type { Durable, DurableProgram, Effect } from '../runtime/record/durable.ts';
 import { createDoor, done, mustBe, toJson } from './engine-conformance-scene.ts';
 import type { EngineRule, Scene } from './engine-conformance-scene.ts';
 import { must } from './model-conformance-probe.ts';

@@ -1,6 +1,6 @@
-import { isCancelled } from '../runtime/durable-errors.ts';
-import { deaf } from '../runtime/durable.ts';
-import type { DurableProgram, Effect } from '../runtime/durable.ts';
+import { isCancelled } from '../runtime/record/durable-errors.ts';
+import { deaf } from '../runtime/record/durable.ts';
+import type { DurableProgram, Effect } from '../runtime/record/durable.ts';
 import { createDoor, done, mustBe, toJson } from './engine-conformance-scene.ts';
 import type { EngineRule } from './engine-conformance-scene.ts';
 import { must } from './model-conformance-probe.ts';

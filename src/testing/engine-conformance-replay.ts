@@ -1,6 +1,6 @@
 import type { Json } from '../base/json.ts';
 import { createFailure } from '../errors/failure.ts';
-import type { Durable, DurableProgram, Effect } from '../runtime/durable.ts';
+import type { Durable, DurableProgram, Effect } from '../runtime/record/durable.ts';
 import { createDoor, done, mustBe, valueOf } from './engine-conformance-scene.ts';
 import type { EngineRule } from './engine-conformance-scene.ts';
 import { must } from './model-conformance-probe.ts';

@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { Json } from '../base/json.ts';
-import type { DurableProgram, Effect, Engine, Outcome, RunStatus, Started } from '../runtime/durable.ts';
+import type {
+  DurableProgram,
+  Effect,
+  Engine,
+  Outcome,
+  RunStatus,
+  Started,
+} from '../runtime/record/durable.ts';
 import type { CreateEngine, EngineFeature, EngineUnderTest, Reopening } from './engine-conformance.ts';
 import { must } from './model-conformance-probe.ts';
 import { simulatedClock } from './simulated-clock.ts';

@@ -1,5 +1,5 @@
 import type { Json } from '../base/json.ts';
-import type { DurableProgram } from '../runtime/durable.ts';
+import type { DurableProgram } from '../runtime/record/durable.ts';
 import { createDoor, done, mustBe, toJson } from './engine-conformance-scene.ts';
 import type { EngineRule } from './engine-conformance-scene.ts';
 import { must } from './model-conformance-probe.ts';

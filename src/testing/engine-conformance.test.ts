@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Durable, DurableProgram, Effect, Engine } from '../runtime/durable.ts';
-import type { JournalEntry, RunSnapshot } from '../runtime/journal.ts';
-import { createMemoryEngine } from '../runtime/memory-engine.ts';
-import type { MemoryEngine } from '../runtime/memory-engine.ts';
-import type { MemoryEngineOptions } from '../runtime/memory-options.ts';
+import type { Durable, DurableProgram, Effect, Engine } from '../runtime/record/durable.ts';
+import type { JournalEntry, RunSnapshot } from '../runtime/record/journal.ts';
+import { createMemoryEngine } from '../runtime/record/memory-engine.ts';
+import type { MemoryEngine } from '../runtime/record/memory-engine.ts';
+import type { MemoryEngineOptions } from '../runtime/record/memory-options.ts';
 import { engineConformance } from './engine-conformance.ts';
 import type { CreateEngine, EngineSetup, EngineUnderTest } from './engine-conformance.ts';
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import type { DurableProgram, Effect, Engine, SignalMessage } from '../runtime/durable.ts';
+import type { DurableProgram, Effect, Engine, SignalMessage } from '../runtime/record/durable.ts';
 import { cancelRules } from './engine-conformance-cancel.ts';
 import { callRules } from './engine-conformance-calls.ts';
 import { deafRules } from './engine-conformance-deaf.ts';

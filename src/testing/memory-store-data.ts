@@ -3,8 +3,8 @@ import type { FailureCode } from '../errors/codes.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { FailureDetails } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
-import { chainStart, hashEvent } from '../model/event-chain.ts';
-import type { RowChange, RunRow, StoredSignal } from '../model/store.ts';
+import { chainStart, hashEvent } from '../model/store/event-chain.ts';
+import type { RowChange, RunRow, StoredSignal } from '../model/store/store.ts';
 import { keptText } from '../storage/common/text-addition.ts';
 
 /** What all handles on one memory store share: what would be on the disk. */

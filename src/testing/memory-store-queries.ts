@@ -7,10 +7,10 @@ import type {
   StoreProblem,
   WaitingQuery,
   WaitingRun,
-} from '../model/store.ts';
+} from '../model/store/store.ts';
 import { checkRetention, checkRunQuery } from '../model/store-query.ts';
-import { isBelow, parentIdOf } from '../model/run-tree.ts';
-import type { NamedRun } from '../model/run-tree.ts';
+import { isBelow, parentIdOf } from '../model/store/run-tree.ts';
+import type { NamedRun } from '../model/store/run-tree.ts';
 import { findChangedSeq, isHeld, rowOf, storageError } from './memory-store-data.ts';
 import type { HeldRun, StoreData } from './memory-store-data.ts';
 

@@ -13,7 +13,7 @@ import type {
   SignalKept,
   StoredEvent,
   StoredSignal,
-} from '../model/store.ts';
+} from '../model/store/store.ts';
 import { bodyTextOf } from '../storage/common/text-addition.ts';
 import { findChangedSeq, isHeld, rowOf, storageError } from './memory-store-data.ts';
 import type { HeldEvent, HeldRun, StoreData } from './memory-store-data.ts';

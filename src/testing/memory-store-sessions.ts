@@ -1,5 +1,5 @@
 import type { Message } from '../model/message.ts';
-import type { SessionPage, SessionRow } from '../model/store.ts';
+import type { SessionPage, SessionRow } from '../model/store/store.ts';
 import { encodeContent } from '../storage/common/stored-text.ts';
 import type { HeldSession, StoreData } from './memory-store-data.ts';
 import { pageOf } from './memory-store-queries.ts';

@@ -1,5 +1,5 @@
 import type { Json } from '../base/json.ts';
-import type { Restored, WholeRun, WholeSession } from '../model/whole-run.ts';
+import type { Restored, WholeRun, WholeSession } from '../model/store/whole-run.ts';
 import { chainOf } from '../storage/common/whole-chain.ts';
 import { rowOf } from './memory-store-data.ts';
 import type { HeldRun, HeldSignal, StoreData } from './memory-store-data.ts';

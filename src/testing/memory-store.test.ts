@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createFailure } from '../errors/failure.ts';
-import type { Lease, Store } from '../model/store.ts';
+import type { Lease, Store } from '../model/store/store.ts';
 import { memoryStore } from './memory-store.ts';
 import type { StoreFaults, StoreOperation } from './memory-store.ts';
 import { simulatedClock } from './simulated-clock.ts';

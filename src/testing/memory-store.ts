@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { systemClock } from '../base/system.ts';
 import type { Failure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
-import type { BlobStore, Durability, RunStore, SessionStore, Store } from '../model/store.ts';
+import type { BlobStore, Durability, RunStore, SessionStore, Store } from '../model/store/store.ts';
 import { createStoreData, hashAt, rowOf } from './memory-store-data.ts';
 import type { StoreData } from './memory-store-data.ts';
 import {
@@ -33,8 +33,8 @@ import {
   trimSession,
 } from './memory-store-sessions.ts';
 import { readWhole, readWholeSession, restoreRun, restoreSession } from './memory-store-whole.ts';
-import { aFlag, anObject, anyValue, checkOptions } from '../model/check-options.ts';
-import type { OptionRule } from '../model/check-options.ts';
+import { aFlag, anObject, anyValue, checkOptions } from '../model/check/check-options.ts';
+import type { OptionRule } from '../model/check/check-options.ts';
 
 /** What a memory store is made of. */
 export interface MemoryStoreOptions {

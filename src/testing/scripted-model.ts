@@ -4,7 +4,7 @@ import { classifyFailure } from '../errors/classify-failure.ts';
 import type { FailureCode } from '../errors/codes.ts';
 import { createFailure } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
-import { checkRequest } from '../model/check-request.ts';
+import { checkRequest } from '../model/check/check-request.ts';
 import { someCapabilities } from '../model/capabilities.ts';
 import type { Capabilities } from '../model/capabilities.ts';
 import type { FinishReason } from '../model/finish.ts';
@@ -18,8 +18,8 @@ import { answerSteps, cutIntoPieces } from '../providers/simulated/answer-steps.
 import type { ScriptedCallText } from '../providers/simulated/answer-steps.ts';
 import { playAttempt } from '../providers/simulated/play-attempt.ts';
 import type { Player, Step } from '../providers/simulated/play-attempt.ts';
-import { anyValue, checkOptions, oneOf } from '../model/check-options.ts';
-import type { OptionRule } from '../model/check-options.ts';
+import { anyValue, checkOptions, oneOf } from '../model/check/check-options.ts';
+import type { OptionRule } from '../model/check/check-options.ts';
 
 /** A tool call in a script. `argumentsText` is sent as it is, so it need not be JSON. */
 export interface ScriptedCall {

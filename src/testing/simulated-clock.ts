@@ -3,7 +3,7 @@ import { assert } from '../base/assert.ts';
 import type { Clock } from '../base/clock.ts';
 import { createTimers } from './timers.ts';
 import type { Timers } from './timers.ts';
-import { checkOptions } from '../model/check-options.ts';
+import { checkOptions } from '../model/check/check-options.ts';
 
 /**
  * A clock that a test moves by hand.

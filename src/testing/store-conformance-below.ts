@@ -1,4 +1,4 @@
-import type { Store } from '../model/store.ts';
+import type { Store } from '../model/store/store.ts';
 import { mustEqual } from './store-conformance-scene.ts';
 import type { StoreRule, StoreScene } from './store-conformance-scene.ts';
 

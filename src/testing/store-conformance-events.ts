@@ -1,5 +1,5 @@
-import { chainStart, hashEvent } from '../model/event-chain.ts';
-import type { StoredEvent } from '../model/store.ts';
+import { chainStart, hashEvent } from '../model/store/event-chain.ts';
+import type { StoredEvent } from '../model/store/store.ts';
 import { must } from './model-conformance-probe.ts';
 import { anna, ben, bodiesOf, mustEqual, note, noting, refusalOf, rowOf } from './store-conformance-scene.ts';
 import type { StoreRule } from './store-conformance-scene.ts';

@@ -1,4 +1,4 @@
-import type { RunQuery, Store } from '../model/store.ts';
+import type { RunQuery, Store } from '../model/store/store.ts';
 import { must } from './model-conformance-probe.ts';
 import { anna, mustEqual, note } from './store-conformance-scene.ts';
 import type { StoreRule, StoreScene } from './store-conformance-scene.ts';

@@ -11,7 +11,7 @@ import type {
   RowChange,
   RunRow,
   Store,
-} from '../model/store.ts';
+} from '../model/store/store.ts';
 import type { StoreDamage } from './memory-store.ts';
 import { must } from './model-conformance-probe.ts';
 import { simulatedClock } from './simulated-clock.ts';

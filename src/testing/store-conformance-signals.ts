@@ -1,4 +1,4 @@
-import type { NewSignal, Store } from '../model/store.ts';
+import type { NewSignal, Store } from '../model/store/store.ts';
 import { ben, bodiesOf, claimOf, leaseMs, mustEqual, note, refusalOf } from './store-conformance-scene.ts';
 import type { StoreRule } from './store-conformance-scene.ts';
 

@@ -1,4 +1,4 @@
-import type { RowChange, Store, StoredStatus, WaitingRun } from '../model/store.ts';
+import type { RowChange, Store, StoredStatus, WaitingRun } from '../model/store/store.ts';
 import { anna, ben, leaseMs, mustEqual, rowOf } from './store-conformance-scene.ts';
 import type { StoreRule } from './store-conformance-scene.ts';
 

@@ -1,4 +1,4 @@
-import type { WholeRun, WholeSession } from '../model/whole-run.ts';
+import type { WholeRun, WholeSession } from '../model/store/whole-run.ts';
 import { must } from './model-conformance-probe.ts';
 import {
   anna,

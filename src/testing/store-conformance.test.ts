@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Json } from '../base/json.ts';
 import { configError } from '../errors/config-error.ts';
-import type { BlobStore, RunRow, RunStore, SessionStore, Store, StoredEvent } from '../model/store.ts';
+import type { BlobStore, RunRow, RunStore, SessionStore, Store, StoredEvent } from '../model/store/store.ts';
 import { memoryStore } from './memory-store.ts';
 import type { MemoryStore } from './memory-store.ts';
 import { storeConformance } from './store-conformance.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import type { Store } from '../model/store.ts';
+import type { Store } from '../model/store/store.ts';
 import type { ConformanceCase } from './model-conformance.ts';
 import { belowRules } from './store-conformance-below.ts';
 import { blobRules } from './store-conformance-blobs.ts';

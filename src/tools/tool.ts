@@ -1,9 +1,9 @@
 import { isRecord } from '../base/json.ts';
 import { configError } from '../errors/config-error.ts';
-import { checkOptions } from '../model/check-options.ts';
+import { checkOptions } from '../model/check/check-options.ts';
 import { defineTool, isTool } from '../model/define-tool.ts';
 import type { ToolDefinitionInput, ToolModule } from '../model/define-tool.ts';
-import { showValue } from '../model/show-value.ts';
+import { showValue } from '../model/check/show-value.ts';
 import type { Schema, Tool } from '../model/tool.ts';
 import { guardExit } from './exit-guard.ts';
 import { createIsolated } from './isolate.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createAgent } from '../../src/index.ts';
 import type { Agent, AgentOptions, RunAnswer, RunEvent, RunOutcome, Tool } from '../../src/index.ts';
 import type { Verified } from '../../src/model/tool.ts';
-import { createGates } from '../../src/runtime/gates.ts';
+import { createGates } from '../../src/runtime/model-call/gates.ts';
 import { memoryStore } from '../../src/testing/memory-store.ts';
 import { scriptedModel, seededRandom, simulatedClock } from '../../src/testing/index.ts';
 import type { ScriptStep } from '../../src/testing/index.ts';

@@ -5,7 +5,7 @@ import type { AgentOptions, ContextStrategy, Message, Tool } from '../../src/ind
 import { memoryStore } from '../../src/testing/memory-store.ts';
 import { seededRandom, simulatedClock } from '../../src/testing/index.ts';
 import type { ScriptEntry, ScriptStep } from '../../src/testing/index.ts';
-import { createGates } from '../../src/runtime/gates.ts';
+import { createGates } from '../../src/runtime/model-call/gates.ts';
 import { eventsOf, plainTool, setScene, watchedModel, watchEverything } from './scene.ts';
 
 // No shortening hides an effect: whatever is cleared, dropped, summarised, truncated or not selected, the model is shown of each call

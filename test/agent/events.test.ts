@@ -11,8 +11,8 @@ import type {
   RunAnswer,
   Tool,
 } from '../../src/index.ts';
-import type { RecoveryName } from '../../src/agent/recovery.ts';
-import { createGates } from '../../src/runtime/gates.ts';
+import type { RecoveryName } from '../../src/agent/turn/recovery.ts';
+import { createGates } from '../../src/runtime/model-call/gates.ts';
 import { seededRandom, simulatedClock } from '../../src/testing/index.ts';
 import type { ScriptStep, SimulatedClock } from '../../src/testing/index.ts';
 import { asPool } from '../../src/model/key-pool.ts';

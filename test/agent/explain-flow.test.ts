@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { flow } from '../../src/flow/flow.ts';
 import { createAgent } from '../../src/index.ts';
 import type { RunOutcome } from '../../src/index.ts';
-import { createGates } from '../../src/runtime/gates.ts';
+import { createGates } from '../../src/runtime/model-call/gates.ts';
 import { memoryStore } from '../../src/testing/index.ts';
 import type { ScriptedModel } from '../../src/testing/index.ts';
 import { calling, plainTool, watchedModel, watchEverything } from './scene.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { createAgent, createFailure, RerailError } from '../../src/index.ts';
 import type { RunEvent, RunOutcome, Tool } from '../../src/index.ts';
-import type { Hook } from '../../src/agent/hook.ts';
-import { createGates } from '../../src/runtime/gates.ts';
-import { replayRun } from '../../src/runtime/replay-run.ts';
-import type { ReplayStep } from '../../src/runtime/replay-run.ts';
+import type { Hook } from '../../src/agent/hooks/hook.ts';
+import { createGates } from '../../src/runtime/model-call/gates.ts';
+import { replayRun } from '../../src/runtime/transfer/replay-run.ts';
+import type { ReplayStep } from '../../src/runtime/transfer/replay-run.ts';
 import { memoryStore, scriptedModel, seededRandom, simulatedClock } from '../../src/testing/index.ts';
 import type { ScriptedModel, ScriptStep } from '../../src/testing/index.ts';
 import {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { copyRuns, createAgent, exportRun, forkRun, importRun, tool } from '../../src/index.ts';
 import type { PermissionRule, RunOutcome, Tool } from '../../src/index.ts';
-import { callHash } from '../../src/agent/call-hash.ts';
+import { callHash } from '../../src/agent/approval/call-hash.ts';
 import { flow } from '../../src/flow/index.ts';
 import { transition } from '../../src/agent/transition.ts';
 import type { Json } from '../../src/base/json.ts';
-import type { StoredEvent } from '../../src/model/store.ts';
-import type { RunSnapshot } from '../../src/runtime/journal.ts';
-import { chainEvents, checksumOf } from '../../src/runtime/run-bundle.ts';
+import type { StoredEvent } from '../../src/model/store/store.ts';
+import type { RunSnapshot } from '../../src/runtime/record/journal.ts';
+import { chainEvents, checksumOf } from '../../src/runtime/transfer/run-bundle.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
 import { memoryStore } from '../../src/testing/memory-store.ts';
 import { anyInput, createWorld, runId } from '../golden/world.ts';

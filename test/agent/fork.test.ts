@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { tool } from '../../src/index.ts';
 import { RerailError } from '../../src/errors/index.ts';
-import { forkRun } from '../../src/runtime/fork-run.ts';
-import type { ForkPlace } from '../../src/runtime/fork-run.ts';
-import { replayRun } from '../../src/runtime/replay-run.ts';
-import type { ReplayStep } from '../../src/runtime/replay-run.ts';
-import type { Store } from '../../src/model/store.ts';
+import { forkRun } from '../../src/runtime/transfer/fork-run.ts';
+import type { ForkPlace } from '../../src/runtime/transfer/fork-run.ts';
+import { replayRun } from '../../src/runtime/transfer/replay-run.ts';
+import type { ReplayStep } from '../../src/runtime/transfer/replay-run.ts';
+import type { Store } from '../../src/model/store/store.ts';
 import type { Tool } from '../../src/model/tool.ts';
 import { scenarios } from '../golden/scenarios.ts';
 import { anyInput, call, createWorld, look, pay, payOnce, runId } from '../golden/world.ts';

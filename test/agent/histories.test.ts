@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../src/index.ts';
-import { findHistoryProblems } from '../../src/model/check-history.ts';
+import { findHistoryProblems } from '../../src/model/check/check-history.ts';
 import { eventsOf, expectType, plainTool, setScene, watchEverything } from './scene.ts';
 
 watchEverything();

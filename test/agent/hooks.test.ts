@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { createAgent } from '../../src/index.ts';
 import type { Permission } from '../../src/model/tool.ts';
 import type { Hook, HookPoint, RunEvent, RunOutcome } from '../../src/index.ts';
-import { hookPoints, legalActions } from '../../src/agent/hook-rules.ts';
-import type { HookKind, Moments } from '../../src/agent/hook.ts';
-import { createGates } from '../../src/runtime/gates.ts';
+import { hookPoints, legalActions } from '../../src/agent/hooks/hook-rules.ts';
+import type { HookKind, Moments } from '../../src/agent/hooks/hook.ts';
+import { createGates } from '../../src/runtime/model-call/gates.ts';
 import { simulatedClock } from '../../src/testing/index.ts';
 import type { ScriptStep } from '../../src/testing/index.ts';
 import {

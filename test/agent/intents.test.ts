@@ -7,8 +7,8 @@ import type { ToolEffect } from '../../src/model/tool.ts';
 import { createAgentEffects } from '../../src/runtime/agent-effects.ts';
 import { resolveAgent } from '../../src/runtime/agent-options.ts';
 import { drive } from '../../src/runtime/drive.ts';
-import type { Durable, Outcome } from '../../src/runtime/durable.ts';
-import { createLiveRun } from '../../src/runtime/live-run.ts';
+import type { Durable, Outcome } from '../../src/runtime/record/durable.ts';
+import { createLiveRun } from '../../src/runtime/run/live-run.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
 
 // What an engine is asked whose runs outlive the process: a call that must not happen twice is written down before it is made.

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createAgent, tool } from '../../src/index.ts';
 import type { RunOutcome, Tool } from '../../src/index.ts';
-import { createGates } from '../../src/runtime/gates.ts';
+import { createGates } from '../../src/runtime/model-call/gates.ts';
 import { calling, expectType, resultsIn, watchedModel, watchEverything } from './scene.ts';
 
 // Threads know nothing of a simulated clock, so these take real time: bounds are wide, and nothing is measured tightly.

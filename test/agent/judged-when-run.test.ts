@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createAgent, forkRun, tool } from '../../src/index.ts';
 import type { Agent, AgentOptions, PermissionRule, RunOutcome, Tool } from '../../src/index.ts';
-import type { CreateEngine } from '../../src/runtime/durable.ts';
-import { createMemoryEngine } from '../../src/runtime/memory-engine.ts';
+import type { CreateEngine } from '../../src/runtime/record/durable.ts';
+import { createMemoryEngine } from '../../src/runtime/record/memory-engine.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
 import { memoryStore } from '../../src/testing/memory-store.ts';
 import { anyInput } from '../golden/world.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createAgent, tool } from '../../src/index.ts';
 import type { PersonRequest } from '../../src/index.ts';
-import { approvalLines } from '../../src/cli/approval-lines.ts';
-import { createPaint } from '../../src/cli/paint.ts';
+import { approvalLines } from '../../src/cli/text/approval-lines.ts';
+import { createPaint } from '../../src/cli/text/paint.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
 import { anyInput } from '../golden/world.ts';
 

@@ -1,10 +1,10 @@
-import { lastMessage } from '../../src/agent/history.ts';
+import { lastMessage } from '../../src/agent/turn/history.ts';
 import type { RunConfig } from '../../src/agent/config.ts';
 import type { Answer, MachineEvent } from '../../src/agent/event.ts';
 import type { Moved } from '../../src/agent/moved.ts';
 import type { RunEvent } from '../../src/agent/run-event.ts';
 import type { RunState } from '../../src/agent/state.ts';
-import type { PreparedCall, ToolEnd } from '../../src/agent/tool-call.ts';
+import type { PreparedCall, ToolEnd } from '../../src/agent/tools/tool-call.ts';
 import { transition } from '../../src/agent/transition.ts';
 import type { Json } from '../../src/base/json.ts';
 import type { FailureCode } from '../../src/errors/codes.ts';

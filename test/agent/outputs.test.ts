@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { createAgent, RerailError } from '../../src/index.ts';
 import type { Agent } from '../../src/index.ts';
 import type { Json } from '../../src/base/json.ts';
-import { createGates } from '../../src/runtime/gates.ts';
+import { createGates } from '../../src/runtime/model-call/gates.ts';
 import type { ScriptedModelOptions, ScriptStep } from '../../src/testing/index.ts';
 import { calling, expectType, plainTool, watchedModel, watchEverything } from './scene.ts';
 

@@ -6,7 +6,7 @@ import type { Failure } from '../../src/errors/index.ts';
 import { memoryStore } from '../../src/testing/memory-store.ts';
 import { seededRandom, simulatedClock } from '../../src/testing/index.ts';
 import type { ScriptEntry, ScriptStep } from '../../src/testing/index.ts';
-import { createGates } from '../../src/runtime/gates.ts';
+import { createGates } from '../../src/runtime/model-call/gates.ts';
 import { eventsOf, expectType, plainTool, setScene, watchedModel, watchEverything } from './scene.ts';
 
 // A provider that refuses a conversation as too long: it is made shorter until it is taken or nothing is left to cut.

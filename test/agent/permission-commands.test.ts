@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PermissionRule } from '../../src/index.ts';
-import { decidePermission } from '../../src/agent/permission.ts';
+import { decidePermission } from '../../src/agent/approval/permission.ts';
 import { allow, deny, everything, fate } from './command-fate.ts';
 
 // Narrow to allow, wide to forbid, and asked where it is not understood: what an agent does with a command by its rules.

@@ -9,14 +9,14 @@ import type {
   MachineEvent,
   VerifiedCall,
 } from '../../src/agent/event.ts';
-import { messagesOf } from '../../src/agent/history.ts';
+import { messagesOf } from '../../src/agent/turn/history.ts';
 import { defaultLimits } from '../../src/agent/limits.ts';
 import type { RunLimits } from '../../src/agent/limits.ts';
-import { defaultLoopRules } from '../../src/agent/loop-guard.ts';
+import { defaultLoopRules } from '../../src/agent/turn/loop-guard.ts';
 import type { Moved } from '../../src/agent/moved.ts';
 import type { PersonRequest } from '../../src/agent/run-outcome.ts';
 import type { ReadyCall, RunState } from '../../src/agent/state.ts';
-import type { PreparedCall, ToolEnd } from '../../src/agent/tool-call.ts';
+import type { PreparedCall, ToolEnd } from '../../src/agent/tools/tool-call.ts';
 import { transition } from '../../src/agent/transition.ts';
 import type { Json } from '../../src/base/json.ts';
 import { failureCodes } from '../../src/errors/codes.ts';

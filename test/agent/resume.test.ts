@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createFailure } from '../../src/index.ts';
 import type { Hook, ResumeOptions, RunOutcome, Tool } from '../../src/index.ts';
-import { findHistoryProblems } from '../../src/model/check-history.ts';
+import { findHistoryProblems } from '../../src/model/check/check-history.ts';
 import type { ScriptStep } from '../../src/testing/index.ts';
 import {
   calling,

@@ -1,7 +1,7 @@
 import type { Answer } from '../../src/agent/event.ts';
-import { messagesOf } from '../../src/agent/history.ts';
+import { messagesOf } from '../../src/agent/turn/history.ts';
 import type { RunState } from '../../src/agent/state.ts';
-import { findHistoryProblems } from '../../src/model/check-history.ts';
+import { findHistoryProblems } from '../../src/model/check/check-history.ts';
 import type { Message } from '../../src/model/message.ts';
 import type { Ledger } from '../../src/resilience/ledger.ts';
 import { workOf } from './random-run.ts';

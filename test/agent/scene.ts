@@ -12,9 +12,9 @@ import type {
   Tool,
 } from '../../src/index.ts';
 import type { Json } from '../../src/base/json.ts';
-import { findHistoryProblems } from '../../src/model/check-history.ts';
+import { findHistoryProblems } from '../../src/model/check/check-history.ts';
 import type { Schema, Verified } from '../../src/model/tool.ts';
-import { createGates } from '../../src/runtime/gates.ts';
+import { createGates } from '../../src/runtime/model-call/gates.ts';
 import { scriptedModel, seededRandom, simulatedClock } from '../../src/testing/index.ts';
 import type {
   ScriptedAnswer,

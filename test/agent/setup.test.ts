@@ -3,7 +3,7 @@ import { createAgent, createWorker, replayRun, tool } from '../../src/index.ts';
 import type { Agent, AgentOptions, RunEvent, WorkerEvent } from '../../src/index.ts';
 import { createFailure, RerailError, severityOf } from '../../src/errors/index.ts';
 import { internalsOf } from '../../src/runtime/agent-internals.ts';
-import { createGates } from '../../src/runtime/gates.ts';
+import { createGates } from '../../src/runtime/model-call/gates.ts';
 import { memoryStore, scriptedModel, seededRandom, simulatedClock } from '../../src/testing/index.ts';
 import type { MemoryStore, ScriptedModel, ScriptStep, SimulatedClock } from '../../src/testing/index.ts';
 

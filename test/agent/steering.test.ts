@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RunEvent, RunOutcome } from '../../src/index.ts';
-import { findHistoryProblems } from '../../src/model/check-history.ts';
+import { findHistoryProblems } from '../../src/model/check/check-history.ts';
 import { simulatedClock } from '../../src/testing/index.ts';
 import {
   calling,

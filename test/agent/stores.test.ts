@@ -9,7 +9,7 @@ import type { ScriptedModel, ScriptStep, SimulatedClock } from '../../src/testin
 import type { EmbeddingModel } from '../../src/model/embedding.ts';
 import { textOf } from '../../src/model/message.ts';
 import type { Permission, Tool, ToolEffect } from '../../src/model/tool.ts';
-import { createGates } from '../../src/runtime/gates.ts';
+import { createGates } from '../../src/runtime/model-call/gates.ts';
 
 // Runs that outlive the process: a store in memory stands for the disk, and `kill` for the end of a process.
 

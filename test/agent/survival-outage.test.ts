@@ -4,7 +4,7 @@ import { createAgent, tool } from '../../src/index.ts';
 import type { RunOutcome, Tool } from '../../src/index.ts';
 import { chaosProtocols, startChaosServer } from '../../src/chaos/index.ts';
 import type { MindRequest } from '../../src/chaos/index.ts';
-import { createGates } from '../../src/runtime/gates.ts';
+import { createGates } from '../../src/runtime/model-call/gates.ts';
 import { scriptedModel, seededRandom, simulatedClock } from '../../src/testing/index.ts';
 import { chaosModel, expectSound, observed, play, ways } from './survival-stage.ts';
 import type { Played } from './survival-stage.ts';

@@ -6,7 +6,7 @@ import type { Clock } from '../../src/base/clock.ts';
 import { systemClock } from '../../src/base/system.ts';
 import { chaosProtocols, startChaosServer } from '../../src/chaos/index.ts';
 import type { ChaosProtocol, ChaosServer, ChaosTurn, FaultEntry } from '../../src/chaos/index.ts';
-import { createGates } from '../../src/runtime/gates.ts';
+import { createGates } from '../../src/runtime/model-call/gates.ts';
 import {
   chaosModel,
   deadlineMs,

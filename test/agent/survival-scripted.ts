@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { createAgent } from '../../src/index.ts';
 import type { AgentOptions, RunInput, RunOutcome } from '../../src/index.ts';
-import { createGates } from '../../src/runtime/gates.ts';
+import { createGates } from '../../src/runtime/model-call/gates.ts';
 import { scriptedModel, seededRandom, simulatedClock } from '../../src/testing/index.ts';
 import type { ScriptedModel, SimulatedClock } from '../../src/testing/index.ts';
 import { comparable, expectSound, observed, play, summaryOf, ways } from './survival-stage.ts';

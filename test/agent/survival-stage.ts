@@ -13,8 +13,8 @@ import type {
 import { defined } from '../../src/base/defined.ts';
 import { startChaosServer } from '../../src/chaos/index.ts';
 import type { ChaosProtocol, ChaosServer, ChaosTurn, FaultSchedule } from '../../src/chaos/index.ts';
-import { findHistoryProblems } from '../../src/model/check-history.ts';
-import { createGates } from '../../src/runtime/gates.ts';
+import { findHistoryProblems } from '../../src/model/check/check-history.ts';
+import { createGates } from '../../src/runtime/model-call/gates.ts';
 import { providerModel, testKey } from '../model/provider-models.ts';
 
 // One scenario, played through every way into an agent. Whatever the scenario is about, some things hold for all of them, and

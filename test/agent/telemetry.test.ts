@@ -9,7 +9,7 @@ import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RunOutcome } from '../../src/index.ts';
 import type { LogEntry } from '../../src/agent/log.ts';
-import { createLogHook } from '../../src/runtime/logging.ts';
+import { createLogHook } from '../../src/runtime/watch/logging.ts';
 import { openTelemetry } from '../../src/telemetry/index.ts';
 import { calling, eventsOf, expectType, plainTool, setScene, watchEverything } from './scene.ts';
 import type { Scene } from './scene.ts';

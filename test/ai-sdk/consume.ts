@@ -3,7 +3,7 @@ import type { Failure } from '../../src/errors/failure.ts';
 import { RerailError } from '../../src/errors/rerail-error.ts';
 import type { ResilientPolicy } from '../../src/interop/ai-sdk/resilient-call.ts';
 import type { AiSdkRecord } from '../../src/providers/ai-sdk/language-model.ts';
-import { createGates } from '../../src/runtime/gates.ts';
+import { createGates } from '../../src/runtime/model-call/gates.ts';
 import type { SimulatedClock } from '../../src/testing/simulated-clock.ts';
 import type { ScriptedModel } from './scripted-model.ts';
 

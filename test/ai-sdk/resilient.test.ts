@@ -7,7 +7,7 @@ import { startChaosServer } from '../../src/chaos/index.ts';
 import type { ChaosServer, ChaosServerOptions, FaultEntry } from '../../src/chaos/index.ts';
 import { resilient } from '../../src/providers/ai-sdk/index.ts';
 import type { ResilientPolicy } from '../../src/providers/ai-sdk/index.ts';
-import { createGates } from '../../src/runtime/gates.ts';
+import { createGates } from '../../src/runtime/model-call/gates.ts';
 import { failureOf } from './consume.ts';
 
 type LanguageModelV2 = Extract<LanguageModel, { readonly specificationVersion: 'v2' }>;

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { CommandRun } from '../../src/cli/command-spec.ts';
+import type { CommandRun } from '../../src/cli/specs/command-spec.ts';
 import { loadSettings } from '../../src/cli/config/load-settings.ts';
 import type { LoadOptions } from '../../src/cli/config/load-settings.ts';
 import type { SettingFlags } from '../../src/cli/config/setting-flags.ts';
@@ -10,7 +10,7 @@ import type { Settings } from '../../src/cli/config/settings.ts';
 import { findStateFolders } from '../../src/cli/config/state-folders.ts';
 import { addTrust, readTrustList } from '../../src/cli/config/trust-list.ts';
 import { readTrustable } from '../../src/cli/config/trustable-files.ts';
-import type { CliIo } from '../../src/cli/io.ts';
+import type { CliIo } from '../../src/cli/start/io.ts';
 import { RerailError } from '../../src/errors/rerail-error.ts';
 
 /** A person with a home folder and a workspace, on a disk of their own for one test. */

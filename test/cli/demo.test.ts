@@ -4,7 +4,7 @@ import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { demoFaults } from '../../src/cli/demo-faults.ts';
+import { demoFaults } from '../../src/cli/demo/demo-faults.ts';
 import { buildCommandLine } from './command-line.ts';
 import type { CommandLine, Result } from './command-line.ts';
 

@@ -3,8 +3,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { findNode } from '../../src/cli/doctor-command.ts';
-import type { CliIo } from '../../src/cli/io.ts';
+import { findNode } from '../../src/cli/commands/doctor-command.ts';
+import type { CliIo } from '../../src/cli/start/io.ts';
 import { runCommandLine } from '../../src/cli/program.ts';
 import {
   copyStore,

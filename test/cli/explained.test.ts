@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { explainWith } from '../../src/cli/explain-command.ts';
+import { explainWith } from '../../src/cli/commands/explain-command.ts';
 import { outcomeLines } from '../../src/cli/view/outcome-lines.ts';
 import { createAgent, tool } from '../../src/index.ts';
 import type { RunOutcome } from '../../src/index.ts';

@@ -1,8 +1,8 @@
 import { failureTraits } from '../../src/errors/codes.ts';
 import { RerailError } from '../../src/errors/rerail-error.ts';
-import type { CommandRun, Given } from '../../src/cli/command-spec.ts';
-import type { CliIo } from '../../src/cli/io.ts';
-import { failureLine } from '../../src/cli/failure-line.ts';
+import type { CommandRun, Given } from '../../src/cli/specs/command-spec.ts';
+import type { CliIo } from '../../src/cli/start/io.ts';
+import { failureLine } from '../../src/cli/text/failure-line.ts';
 import { startMs } from './run-stories.ts';
 
 /** What a command did to the world. */

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunRow } from '../../src/model/store.ts';
+import type { RunRow } from '../../src/model/store/store.ts';
 import { loadDriver } from '../../src/storage/sqlite/driver.ts';
 import { sqlite } from '../../src/storage/sqlite/sqlite.ts';
 import { buildCommandLine } from './command-line.ts';

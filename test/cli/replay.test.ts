@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { chainEvents, writeBundle } from '../../src/runtime/run-bundle.ts';
-import type { RunBundle } from '../../src/runtime/run-bundle.ts';
+import { chainEvents, writeBundle } from '../../src/runtime/transfer/run-bundle.ts';
+import type { RunBundle } from '../../src/runtime/transfer/run-bundle.ts';
 import { copyStore, ended, fillStore, flipByte, waiting } from './broken-stores.ts';
 import { buildCommandLine } from './command-line.ts';
 import type { CommandLine } from './command-line.ts';

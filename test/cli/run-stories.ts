@@ -1,7 +1,7 @@
 import { expect, vi } from 'vitest';
 import { createAgent, createFailure, tool } from '../../src/index.ts';
 import type { Agent, AgentOptions, Failure, Model, Store, Tool } from '../../src/index.ts';
-import { createGates } from '../../src/runtime/gates.ts';
+import { createGates } from '../../src/runtime/model-call/gates.ts';
 import { sqlite } from '../../src/storage/sqlite/sqlite.ts';
 import { scriptedModel, seededRandom } from '../../src/testing/index.ts';
 import type { ScriptStep } from '../../src/testing/index.ts';

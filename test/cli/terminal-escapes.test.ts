@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../src/cli/program.ts';
-import type { CliIo } from '../../src/cli/io.ts';
+import type { CliIo } from '../../src/cli/start/io.ts';
 import { simulated } from '../../src/providers/simulated/simulated.ts';
 import { createAgent } from '../../src/runtime/create-agent.ts';
-import { importRun } from '../../src/runtime/import-run.ts';
-import { exportRun } from '../../src/runtime/export-run.ts';
+import { importRun } from '../../src/runtime/transfer/import-run.ts';
+import { exportRun } from '../../src/runtime/transfer/export-run.ts';
 import { sqlite } from '../../src/storage/sqlite/sqlite.ts';
 import { tool } from '../../src/tools/tool.ts';
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nextSteps } from '../../src/cli/run-reading/next-steps.ts';
 import { readRun } from '../../src/cli/run-reading/read-run.ts';
 import { whyAnswers } from '../../src/cli/run-reading/why-answers.ts';
-import { runWhy } from '../../src/cli/why-command.ts';
+import { runWhy } from '../../src/cli/commands/why-command.ts';
 import { sqlite } from '../../src/storage/sqlite/index.ts';
 import { perform } from './fake-io.ts';
 import { secret, tellStories } from './run-stories.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createAgent, tool } from '../../src/index.ts';
 import type { Agent, AgentOptions, RunOutcome } from '../../src/index.ts';
-import type { RunSnapshot } from '../../src/runtime/journal.ts';
+import type { RunSnapshot } from '../../src/runtime/record/journal.ts';
 import { memoryStore, scriptedModel } from '../../src/testing/index.ts';
 
 // What holds between every two backends: a record of one is gone on with on the other, and nothing on it is done again.

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { flow } from '../../src/flow/flow.ts';
 import type { Agent } from '../../src/runtime/create-agent.ts';
-import { exportRun } from '../../src/runtime/export-run.ts';
-import { importRun } from '../../src/runtime/import-run.ts';
+import { exportRun } from '../../src/runtime/transfer/export-run.ts';
+import { importRun } from '../../src/runtime/transfer/import-run.ts';
 import { createFlowWorld, onRecord, payOnce, stepsOf } from './world.ts';
 import type { FlowWorld } from './world.ts';
 

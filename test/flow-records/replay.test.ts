@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RunOutcome } from '../../src/agent/run-outcome.ts';
-import { exportRun } from '../../src/runtime/export-run.ts';
+import { exportRun } from '../../src/runtime/transfer/export-run.ts';
 import {
   createFlowWorld,
   failingFlow,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { flow } from '../../src/flow/flow.ts';
 import type { Agent } from '../../src/runtime/create-agent.ts';
-import { createWorker } from '../../src/runtime/create-worker.ts';
-import type { WorkerEvent } from '../../src/runtime/worker-event.ts';
+import { createWorker } from '../../src/runtime/worker/create-worker.ts';
+import type { WorkerEvent } from '../../src/runtime/worker/worker-event.ts';
 import type { MemoryStore } from '../../src/testing/memory-store.ts';
 import type { ScriptStep } from '../../src/testing/scripted-model.ts';
 import { seededRandom } from '../../src/testing/seeded-random.ts';

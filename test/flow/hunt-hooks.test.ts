@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Hook } from '../../src/agent/hook.ts';
+import type { Hook } from '../../src/agent/hooks/hook.ts';
 import { flow } from '../../src/flow/flow.ts';
 import { handOff } from '../../src/flow/hand-off.ts';
 import { all, askedIn, planOf, usual } from './plan-stage.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decidePermission } from '../../src/agent/permission.ts';
-import type { PermissionRule } from '../../src/agent/permission.ts';
+import { decidePermission } from '../../src/agent/approval/permission.ts';
+import type { PermissionRule } from '../../src/agent/approval/permission.ts';
 import type { RunOutcome } from '../../src/agent/run-outcome.ts';
 import { flow } from '../../src/flow/flow.ts';
 import type { Flow } from '../../src/flow/flow.ts';

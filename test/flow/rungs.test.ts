@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RecoveryName } from '../../src/agent/recovery.ts';
+import type { RecoveryName } from '../../src/agent/turn/recovery.ts';
 import type { RunEvent } from '../../src/agent/run-event.ts';
 import { flow } from '../../src/flow/flow.ts';
 import type { NodeOptions } from '../../src/flow/flow-types.ts';

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { flow } from '../../src/flow/flow.ts';
 import type { Flow } from '../../src/flow/flow.ts';
 import { createAgent } from '../../src/runtime/create-agent.ts';
-import { createWorker } from '../../src/runtime/create-worker.ts';
-import type { WorkerEvent } from '../../src/runtime/worker-event.ts';
+import { createWorker } from '../../src/runtime/worker/create-worker.ts';
+import type { WorkerEvent } from '../../src/runtime/worker/worker-event.ts';
 import { calling, expectType, watchedModel, watchEverything } from '../agent/scene.ts';
 import {
   agentsOf,

@@ -1,7 +1,7 @@
 import { createAgent, tool } from '../../src/index.ts';
 import type { Agent, AgentOptions, ResumeOptions, RunOutcome, Tool } from '../../src/index.ts';
 import type { Schema, Verified } from '../../src/model/tool.ts';
-import { createGates } from '../../src/runtime/gates.ts';
+import { createGates } from '../../src/runtime/model-call/gates.ts';
 import { scriptedModel, seededRandom, simulatedClock } from '../../src/testing/index.ts';
 import type { ScriptStep, SimulatedClock } from '../../src/testing/index.ts';
 import { memoryStore } from '../../src/testing/memory-store.ts';

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createFailure } from '../../src/errors/failure.ts';
 import type { FailureCode } from '../../src/errors/codes.ts';
 import type { EmbeddingModel, EmbeddingResponse } from '../../src/model/embedding.ts';
-import { callEmbedding } from '../../src/runtime/call-embedding.ts';
-import { createGates } from '../../src/runtime/gates.ts';
+import { callEmbedding } from '../../src/runtime/model-call/call-embedding.ts';
+import { createGates } from '../../src/runtime/model-call/gates.ts';
 import { simulatedClock } from '../../src/testing/simulated-clock.ts';
 
 const vectorsFor = (texts: readonly string[]): EmbeddingResponse => ({

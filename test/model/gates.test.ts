@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { resilient } from '../../src/interop/ai-sdk/resilient.ts';
-import { callModel } from '../../src/runtime/call-model.ts';
-import { createGates } from '../../src/runtime/gates.ts';
+import { callModel } from '../../src/runtime/model-call/call-model.ts';
+import { createGates } from '../../src/runtime/model-call/gates.ts';
 import { createFailure } from '../../src/errors/failure.ts';
 import { RerailError } from '../../src/errors/rerail-error.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';

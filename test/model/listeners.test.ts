@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Model } from '../../src/model/model.ts';
-import { callModel } from '../../src/runtime/call-model.ts';
-import type { CallEvent } from '../../src/runtime/call-model.ts';
-import { createGates } from '../../src/runtime/gates.ts';
+import { callModel } from '../../src/runtime/model-call/call-model.ts';
+import type { CallEvent } from '../../src/runtime/model-call/call-model.ts';
+import { createGates } from '../../src/runtime/model-call/gates.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import { simulatedClock } from '../../src/testing/simulated-clock.ts';
 import { hello, play, showText } from './play.ts';

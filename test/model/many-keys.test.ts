@@ -9,7 +9,7 @@ import { anthropic } from '../../src/providers/anthropic/anthropic.ts';
 import { openai } from '../../src/providers/openai/openai.ts';
 import { openaiCompatible } from '../../src/providers/openai-compatible/openai-compatible.ts';
 import { createAgent } from '../../src/index.ts';
-import { callModel } from '../../src/runtime/call-model.ts';
+import { callModel } from '../../src/runtime/model-call/call-model.ts';
 import { scriptedModel } from '../../src/testing/index.ts';
 import { plainTool } from '../agent/scene.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { RerailError } from '../../src/errors/rerail-error.ts';
 import type { Model } from '../../src/model/model.ts';
-import { callEmbedding } from '../../src/runtime/call-embedding.ts';
-import { callModel } from '../../src/runtime/call-model.ts';
-import { createGates } from '../../src/runtime/gates.ts';
+import { callEmbedding } from '../../src/runtime/model-call/call-embedding.ts';
+import { callModel } from '../../src/runtime/model-call/call-model.ts';
+import { createGates } from '../../src/runtime/model-call/gates.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
 import { simulatedClock } from '../../src/testing/simulated-clock.ts';
 import { hello, play } from './play.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Model } from '../../src/model/model.ts';
-import { callModel } from '../../src/runtime/call-model.ts';
-import type { CallEvent, CallOutcome } from '../../src/runtime/call-model.ts';
-import { createGates } from '../../src/runtime/gates.ts';
+import { callModel } from '../../src/runtime/model-call/call-model.ts';
+import type { CallEvent, CallOutcome } from '../../src/runtime/model-call/call-model.ts';
+import { createGates } from '../../src/runtime/model-call/gates.ts';
 import type { RetryOption } from '../../src/resilience/retry-policy.ts';
 import { seededRandom } from '../../src/testing/seeded-random.ts';
 import { simulatedClock } from '../../src/testing/simulated-clock.ts';

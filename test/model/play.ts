@@ -1,8 +1,8 @@
 import type { Model } from '../../src/model/model.ts';
 import type { ModelRequest } from '../../src/model/request.ts';
-import { callModel } from '../../src/runtime/call-model.ts';
-import type { CallEvent, CallOptions, CallOutcome } from '../../src/runtime/call-model.ts';
-import { createGates } from '../../src/runtime/gates.ts';
+import { callModel } from '../../src/runtime/model-call/call-model.ts';
+import type { CallEvent, CallOptions, CallOutcome } from '../../src/runtime/model-call/call-model.ts';
+import { createGates } from '../../src/runtime/model-call/gates.ts';
 import type { SimulatedClock } from '../../src/testing/simulated-clock.ts';
 
 export const hello: ModelRequest = { messages: [{ role: 'user', content: 'hello' }] };

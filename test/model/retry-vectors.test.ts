@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { callModel } from '../../src/runtime/call-model.ts';
-import type { CallOutcome } from '../../src/runtime/call-model.ts';
-import { createGates } from '../../src/runtime/gates.ts';
+import { callModel } from '../../src/runtime/model-call/call-model.ts';
+import type { CallOutcome } from '../../src/runtime/model-call/call-model.ts';
+import { createGates } from '../../src/runtime/model-call/gates.ts';
 import { simulatedClock } from '../../src/testing/simulated-clock.ts';
 import { bareModel } from './scripted.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Lease, Store } from '../../src/model/store.ts';
+import type { Lease, Store } from '../../src/model/store/store.ts';
 import { postgres } from '../../src/storage/postgres/index.ts';
 import type { PostgresOptions } from '../../src/storage/postgres/index.ts';
 import { startCutProxy } from './cut-proxy.ts';

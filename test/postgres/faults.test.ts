@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Failure } from '../../src/errors/failure.ts';
-import type { Lease, Store } from '../../src/model/store.ts';
+import type { Lease, Store } from '../../src/model/store/store.ts';
 import { postgres } from '../../src/storage/postgres/index.ts';
 import type { PostgresOptions } from '../../src/storage/postgres/index.ts';
 import { failureOf } from './failure-of.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Store } from '../../src/model/store.ts';
+import type { Store } from '../../src/model/store/store.ts';
 import { postgres } from '../../src/storage/postgres/index.ts';
 import { startLife } from '../kill/life.ts';
 import type { Life } from '../kill/life.ts';

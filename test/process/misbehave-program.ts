@@ -4,7 +4,7 @@ import { flow } from '../../src/flow/index.ts';
 import { callModel, createAgent, createWorker, tool } from '../../src/index.ts';
 import type { AgentOptions, Hook, Model, RunEvent } from '../../src/index.ts';
 import type { Schema } from '../../src/model/tool.ts';
-import type { StandardSchema } from '../../src/model/standard-schema.ts';
+import type { StandardSchema } from '../../src/model/schema/standard-schema.ts';
 import { openai } from '../../src/providers/openai/index.ts';
 import { memoryStore, scriptedModel } from '../../src/testing/index.ts';
 

@@ -1,5 +1,5 @@
 import { isRecord } from '../../src/base/json.ts';
-import type { Addition, RunStore, Store } from '../../src/model/store.ts';
+import type { Addition, RunStore, Store } from '../../src/model/store/store.ts';
 
 /** The store with some of its verbs broken. */
 export function withRuns(store: Store, changes: Partial<RunStore>): Store {

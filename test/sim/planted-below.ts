@@ -1,6 +1,6 @@
 import { isRecord } from '../../src/base/json.ts';
 import type { Json } from '../../src/base/json.ts';
-import type { RunStore, Store, StoredEvent } from '../../src/model/store.ts';
+import type { RunStore, Store, StoredEvent } from '../../src/model/store/store.ts';
 import { typeOf, withRuns } from './broken-store.ts';
 import type { PlantedBug } from './planted-bugs.ts';
 

@@ -1,5 +1,5 @@
 import type { Message } from '../../src/model/message.ts';
-import type { Addition, RunStore, Store, StoredEvent } from '../../src/model/store.ts';
+import type { Addition, RunStore, Store, StoredEvent } from '../../src/model/store/store.ts';
 import type { Tool } from '../../src/model/tool.ts';
 import type { Invariant } from '../../src/sim/invariants.ts';
 import type { Sabotage, SabotagedProcess } from '../../src/sim/sabotage.ts';

@@ -13,7 +13,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { acceptSalvaged, createAgent, exportRun, importRun, salvageRuns, tool } from '../../src/index.ts';
 import type { Agent, SalvagedRun, SalvagedRuns, Store } from '../../src/index.ts';
-import type { WholeRun } from '../../src/model/whole-run.ts';
+import type { WholeRun } from '../../src/model/store/whole-run.ts';
 import { loadDriver } from '../../src/storage/sqlite/driver.ts';
 import { sqlite } from '../../src/storage/sqlite/index.ts';
 import { scriptedModel, seededRandom } from '../../src/testing/index.ts';

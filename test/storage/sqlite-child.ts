@@ -2,7 +2,7 @@ import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { RerailError } from '../../src/errors/rerail-error.ts';
-import type { Lease } from '../../src/model/store.ts';
+import type { Lease } from '../../src/model/store/store.ts';
 import { loadDriver } from '../../src/storage/sqlite/driver.ts';
 import { openDatabase } from '../../src/storage/sqlite/open-database.ts';
 import { migrations } from '../../src/storage/sqlite/schema.ts';

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { rolldown } from 'rolldown';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Claimed, Store } from '../../src/model/store.ts';
+import type { Claimed, Store } from '../../src/model/store/store.ts';
 import { loadDriver } from '../../src/storage/sqlite/driver.ts';
 import { sqlite } from '../../src/storage/sqlite/sqlite.ts';
 import { seededRandom } from '../../src/testing/seeded-random.ts';

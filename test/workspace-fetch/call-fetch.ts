@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { ToolContext } from '../../src/model/tool.ts';
-import { fetchTool } from '../../src/tools/workspace/fetch-page.ts';
-import type { FetchOptions } from '../../src/tools/workspace/fetch-page.ts';
+import { fetchTool } from '../../src/tools/workspace/fetch/fetch-page.ts';
+import type { FetchOptions } from '../../src/tools/workspace/fetch/fetch-page.ts';
 
 /** Calls the tool once, as an agent would. */
 export async function callFetch(

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAgent } from '../../src/runtime/create-agent.ts';
 import { scriptedModel } from '../../src/testing/scripted-model.ts';
-import { fetchTool } from '../../src/tools/workspace/fetch-page.ts';
+import { fetchTool } from '../../src/tools/workspace/fetch/fetch-page.ts';
 import { startSite } from './call-fetch.ts';
 import type { TestSite } from './call-fetch.ts';
 

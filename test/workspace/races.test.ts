@@ -6,7 +6,7 @@ import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { RerailError } from '../../src/errors/rerail-error.ts';
 import { readBounded, useInside } from '../../src/tools/workspace/confine.ts';
-import { walkInside } from '../../src/tools/workspace/walk.ts';
+import { walkInside } from '../../src/tools/workspace/search/walk.ts';
 import { writeFileTool } from '../../src/tools/workspace/write-file.ts';
 import { call, canary, temporaryWorkspace } from './temporary-workspace.ts';
 import type { TemporaryWorkspace } from './temporary-workspace.ts';

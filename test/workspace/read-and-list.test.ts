@@ -1,8 +1,8 @@
 import { symlinkSync, unlinkSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { listFilesTool } from '../../src/tools/workspace/list-files.ts';
+import { listFilesTool } from '../../src/tools/workspace/search/list-files.ts';
 import { readFileTool } from '../../src/tools/workspace/read-file.ts';
-import { walkInside } from '../../src/tools/workspace/walk.ts';
+import { walkInside } from '../../src/tools/workspace/search/walk.ts';
 import { call, failureOf, makePipe, temporaryWorkspace } from './temporary-workspace.ts';
 import type { TemporaryWorkspace } from './temporary-workspace.ts';
 

@@ -1,5 +1,5 @@
 import { isRecord } from '../../base/json.ts';
-import { findHistoryProblems } from '../../model/check-history.ts';
+import { findHistoryProblems } from '../../model/check/check-history.ts';
 import type { MindRequest } from '../../providers/simulated/mind.ts';
 import { listOf } from './fields.ts';
 import type { Fields } from './fields.ts';

@@ -1,11 +1,11 @@
-import type { RunAnswer } from '../../agent/run-answer.ts';
+import type { RunAnswer } from '../../agent/approval/run-answer.ts';
 import type { PersonRequest } from '../../agent/run-outcome.ts';
 import type { Cancel, Clock } from '../../base/clock.ts';
-import type { Store } from '../../model/store.ts';
+import type { Store } from '../../model/store/store.ts';
 import type { Tool } from '../../model/tool.ts';
 import type { Agent } from '../../runtime/create-agent.ts';
 import type { TakenBack } from '../../tools/workspace/take-back.ts';
-import type { ApprovalFacts } from '../approval-lines.ts';
+import type { ApprovalFacts } from '../text/approval-lines.ts';
 import type { Settings } from '../config/settings.ts';
 
 /** What a chat is made of. Handed in, so that a test can do without a configuration. */

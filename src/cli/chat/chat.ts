@@ -1,6 +1,6 @@
 import type { RunOutcome } from '../../agent/run-outcome.ts';
 import type { InputHistory } from '../editor/history-file.ts';
-import type { CliIo } from '../io.ts';
+import type { CliIo } from '../start/io.ts';
 import type { RunView } from '../view/run-view.ts';
 import type { Look } from '../view/view-paint.ts';
 import type { ChatAgent, ChatHandlers, ChatParts } from './chat-parts.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { simulatedClock } from '../../testing/simulated-clock.ts';
-import type { CliIo } from '../io.ts';
+import type { CliIo } from '../start/io.ts';
 import type { ChatParts } from './chat-parts.ts';
 import { holdChat } from './hold-chat.ts';
 

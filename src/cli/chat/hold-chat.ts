@@ -1,10 +1,10 @@
-import type { RunAnswer } from '../../agent/run-answer.ts';
+import type { RunAnswer } from '../../agent/approval/run-answer.ts';
 import type { PersonRequest } from '../../agent/run-outcome.ts';
 import { resolveRetryPolicy } from '../../resilience/retry-policy.ts';
 import { openHistory } from '../editor/history-file.ts';
-import type { CliIo } from '../io.ts';
+import type { CliIo } from '../start/io.ts';
 import { answerSteps } from '../run-reading/next-steps.ts';
-import { usageError } from '../usage-error.ts';
+import { usageError } from '../text/usage-error.ts';
 import { createRunView } from '../view/create-run-view.ts';
 import type { RunView } from '../view/run-view.ts';
 import { safeQuote } from '../view/safe-text.ts';

@@ -1,5 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
-import type { CliIo } from '../io.ts';
+import type { CliIo } from '../start/io.ts';
 import type { Chat, ChatFace } from './chat.ts';
 import { submit } from './submit.ts';
 

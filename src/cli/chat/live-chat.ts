@@ -3,7 +3,7 @@ import { beginEdit, edit, replaceText } from '../editor/edit.ts';
 import type { EditState } from '../editor/edit.ts';
 import { editorLines } from '../editor/editor-lines.ts';
 import type { Key } from '../editor/key.ts';
-import type { CliIo, Terminal } from '../io.ts';
+import type { CliIo, Terminal } from '../start/io.ts';
 import { createLiveScreen, partOrder } from '../view/live-screen.ts';
 import type { PartLines } from '../view/live-screen.ts';
 import { safeLine } from '../view/safe-text.ts';

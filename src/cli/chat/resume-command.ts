@@ -1,4 +1,4 @@
-import type { RunRow, StoredStatus } from '../../model/store.ts';
+import type { RunRow, StoredStatus } from '../../model/store/store.ts';
 import { findRunByPrefix } from '../run-reading/find-run.ts';
 import { safeQuote } from '../view/safe-text.ts';
 import type { Chat } from './chat.ts';

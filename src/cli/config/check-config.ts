@@ -1,4 +1,4 @@
-import { checkPermissionRules } from '../../agent/check-permission-rules.ts';
+import { checkPermissionRules } from '../../agent/approval/check-permission-rules.ts';
 import { unreachable } from '../../base/assert.ts';
 import { isRecord } from '../../base/json.ts';
 import { nearestNames } from '../../base/nearest.ts';
@@ -7,7 +7,7 @@ import { redact } from '../../base/redact.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
 import { isTool } from '../../model/define-tool.ts';
 import { readBaseURL } from '../../providers/base-url.ts';
-import { isAddress } from '../store-place.ts';
+import { isAddress } from '../start/store-place.ts';
 import { configTable, expectedWords, orList } from './config-table.ts';
 import type { TableRow, ValueKind } from './config-table.ts';
 

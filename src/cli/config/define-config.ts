@@ -1,5 +1,5 @@
 import type { RunLimits } from '../../agent/limits.ts';
-import type { PermissionRule } from '../../agent/permission.ts';
+import type { PermissionRule } from '../../agent/approval/permission.ts';
 import type { Tool } from '../../model/tool.ts';
 import type { RetryOption } from '../../resilience/retry-policy.ts';
 import type { SandboxLevel } from '../../tools/sandbox/sandbox.ts';

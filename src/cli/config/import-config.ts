@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { systemClock } from '../../base/system.ts';
 import { readProperty, readText } from '../../errors/classify/safe-read.ts';
-import { showValue } from '../../model/show-value.ts';
+import { showValue } from '../../model/check/show-value.ts';
 import { runOwned, warningOwner } from '../../model/stray-errors.ts';
 import type { CodeOwner } from '../../model/stray-errors.ts';
 import { guardRequire } from './guard-require.ts';

@@ -1,14 +1,14 @@
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { RunLimits } from '../../agent/limits.ts';
-import type { PermissionRule } from '../../agent/permission.ts';
+import type { PermissionRule } from '../../agent/approval/permission.ts';
 import { readProperty } from '../../errors/classify/safe-read.ts';
 import { configError } from '../../errors/config-error.ts';
 import type { Tool } from '../../model/tool.ts';
 import type { RetryOption } from '../../resilience/retry-policy.ts';
-import type { CliIo } from '../io.ts';
-import { isAddress } from '../store-place.ts';
-import { quote } from '../usage-error.ts';
+import type { CliIo } from '../start/io.ts';
+import { isAddress } from '../start/store-place.ts';
+import { quote } from '../text/usage-error.ts';
 import { chooseModel } from './choose-model.ts';
 import type { ModelChoice } from './choose-model.ts';
 import { problemsError } from './config-problem.ts';

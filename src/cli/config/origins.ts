@@ -4,7 +4,7 @@ import { printable } from '../../base/printable.ts';
 import { redact } from '../../base/redact.ts';
 import { boundText } from '../../base/text.ts';
 import { isTool } from '../../model/define-tool.ts';
-import { shownPlace } from '../store-place.ts';
+import { shownPlace } from '../start/store-place.ts';
 import type { ModelChoice } from './choose-model.ts';
 import type { GivenValue, Merged } from './given-value.ts';
 import type { SettingOrigin } from './settings.ts';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { isAddress } from '../store-place.ts';
+import { isAddress } from '../start/store-place.ts';
 import { isInside, realest } from './real-paths.ts';
 import type { StateFolders } from './state-folders.ts';
 

@@ -3,7 +3,7 @@ import { createConfigWorld } from '../../../test/cli/config-world.ts';
 import { createFailure } from '../../errors/failure.ts';
 import type { FailureDetails } from '../../errors/failure.ts';
 import type { FailureCode } from '../../errors/codes.ts';
-import { settingFlagsOf } from '../shared-options.ts';
+import { settingFlagsOf } from '../specs/shared-options.ts';
 import { withAddress } from './addressed-model.ts';
 import { environmentAddress } from './provider-address.ts';
 import type { Settings } from './settings.ts';

@@ -1,4 +1,4 @@
-import type { PermissionRule } from '../../agent/permission.ts';
+import type { PermissionRule } from '../../agent/approval/permission.ts';
 import type { RunLimits } from '../../agent/limits.ts';
 import type { Model } from '../../model/model.ts';
 import type { Tool } from '../../model/tool.ts';

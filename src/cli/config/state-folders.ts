@@ -4,7 +4,7 @@ import path from 'node:path';
 import { visible } from '../../base/printable.ts';
 import { readProperty } from '../../errors/classify/safe-read.ts';
 import { configError } from '../../errors/config-error.ts';
-import type { CliIo } from '../io.ts';
+import type { CliIo } from '../start/io.ts';
 import { findRepository } from './find-files.ts';
 import { isInside, realest } from './real-paths.ts';
 

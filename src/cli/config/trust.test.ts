@@ -3,9 +3,9 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createConfigWorld } from '../../../test/cli/config-world.ts';
 import type { ConfigWorld } from '../../../test/cli/config-world.ts';
-import { runConfig } from '../config-command.ts';
-import { runInit } from '../init-command.ts';
-import { runTrust } from '../trust-command.ts';
+import { runConfig } from '../commands/config-command.ts';
+import { runInit } from '../commands/init-command.ts';
+import { runTrust } from '../commands/trust-command.ts';
 
 const hostileCode = (world: ConfigWorld): string => {
   const mark = JSON.stringify(path.join(world.folder, 'ran'));

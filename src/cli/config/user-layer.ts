@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { visible } from '../../base/printable.ts';
-import type { CliIo } from '../io.ts';
+import type { CliIo } from '../start/io.ts';
 import { readConfigFile } from './config-file.ts';
 import type { ConfigFile } from './config-file.ts';
 import { configsIn, userConfigNames } from './find-files.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 import { visible } from '../../base/printable.ts';
-import type { CliIo } from '../io.ts';
+import type { CliIo } from '../start/io.ts';
 import { readConfigFile } from './config-file.ts';
 import type { ConfigFile } from './config-file.ts';
 import type { ConfigProblem } from './config-problem.ts';

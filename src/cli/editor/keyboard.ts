@@ -1,5 +1,5 @@
 import type { Cancel, Clock } from '../../base/clock.ts';
-import type { Terminal } from '../io.ts';
+import type { Terminal } from '../start/io.ts';
 import type { Key } from './key.ts';
 import { createKeyParser } from './key-parser.ts';
 import type { KeyParser } from './key-parser.ts';

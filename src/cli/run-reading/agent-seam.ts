@@ -1,12 +1,12 @@
 import type { PersonRequest } from '../../agent/run-outcome.ts';
-import type { RunRow, Store } from '../../model/store.ts';
+import type { RunRow, Store } from '../../model/store/store.ts';
 import type { Workspace } from '../../tools/workspace/workspace.ts';
 import type { Agent } from '../../runtime/create-agent.ts';
-import type { Given } from '../command-spec.ts';
+import type { Given } from '../specs/command-spec.ts';
 import type { Settings } from '../config/settings.ts';
 import type { RunPlace } from '../config/workspace-names.ts';
-import { settingFlagsOf } from '../shared-options.ts';
-import type { CliIo } from '../io.ts';
+import { settingFlagsOf } from '../specs/shared-options.ts';
+import type { CliIo } from '../start/io.ts';
 import type { RequestFacts } from '../view/request-facts.ts';
 import type { RunView } from '../view/run-view.ts';
 import type { RunViewOptions } from '../view/view-options.ts';
@@ -39,7 +39,7 @@ export interface OpenedAgent {
 export const systemSeam: AgentSeam = {
   loadSettings: async (flags, io) =>
     (await import('../config/load-settings.ts')).loadSettings(settingFlagsOf({ flags }), io),
-  openAgent: async (settings) => (await import('../open-agent.ts')).openAgent(settings),
+  openAgent: async (settings) => (await import('../start/open-agent.ts')).openAgent(settings),
   runBelongsHere: async (row, settings) =>
     (await import('../config/workspace-names.ts')).runBelongsHere(row, settings),
   requestFacts: async ({ workspace, protect, sandbox }, request, options) => {

@@ -1,5 +1,5 @@
-import type { CliIo } from '../io.ts';
-import { readInput } from '../read-input.ts';
+import type { CliIo } from '../start/io.ts';
+import { readInput } from '../classify/read-input.ts';
 
 /** Whatever may be in the longest bundle that is read, as bytes. */
 const maxBundleBytes = 300_000_000;

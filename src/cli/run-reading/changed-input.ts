@@ -1,16 +1,16 @@
-import { callWarning } from '../../agent/call-warning.ts';
-import { isSameJson } from '../../agent/person-answer.ts';
+import { callWarning } from '../../agent/approval/call-warning.ts';
+import { isSameJson } from '../../agent/approval/person-answer.ts';
 import type { CallRequest } from '../../agent/run-outcome.ts';
 import { defined } from '../../base/defined.ts';
 import type { Json } from '../../base/json.ts';
 import { exactJson } from '../../base/printable.ts';
 import { parseToolArguments } from '../../model/tool-arguments.ts';
-import type { Given } from '../command-spec.ts';
-import type { CliIo } from '../io.ts';
-import { layoutRows } from '../layout.ts';
-import type { Screen } from '../layout.ts';
-import { readInput } from '../read-input.ts';
-import { usageError } from '../usage-error.ts';
+import type { Given } from '../specs/command-spec.ts';
+import type { CliIo } from '../start/io.ts';
+import { layoutRows } from '../text/layout.ts';
+import type { Screen } from '../text/layout.ts';
+import { readInput } from '../classify/read-input.ts';
+import { usageError } from '../text/usage-error.ts';
 import { flagText } from './given-text.ts';
 
 type Arguments = Readonly<Record<string, Json>>;

@@ -1,8 +1,8 @@
 import { createFailure } from '../../errors/failure.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
-import { parentIdOf } from '../../model/run-tree.ts';
-import type { RunRow, Store } from '../../model/store.ts';
-import { quote, usageError } from '../usage-error.ts';
+import { parentIdOf } from '../../model/store/run-tree.ts';
+import type { RunRow, Store } from '../../model/store/store.ts';
+import { quote, usageError } from '../text/usage-error.ts';
 import { agoText, momentText, shellWord, statusWords } from './run-words.ts';
 
 /** What is needed to say what to type next. */

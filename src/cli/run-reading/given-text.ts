@@ -1,4 +1,4 @@
-import type { Given } from '../command-spec.ts';
+import type { Given } from '../specs/command-spec.ts';
 
 /** What was typed for an option that takes one value. */
 export function flagText(flags: Given['flags'], name: string): string | undefined {

@@ -1,7 +1,7 @@
 // Table: what each thing that happened in a run is called, for `show`.
-import { money } from '../../agent/report-words.ts';
+import { money } from '../../agent/report/report-words.ts';
 import { duration } from '../../base/duration.ts';
-import type { RecoveryName } from '../../agent/recovery.ts';
+import type { RecoveryName } from '../../agent/turn/recovery.ts';
 import type { PersonRequest, SuspendReason } from '../../agent/run-outcome.ts';
 import { unreachable } from '../../base/assert.ts';
 import type { Json } from '../../base/json.ts';
@@ -9,7 +9,7 @@ import { printable, visible } from '../../base/printable.ts';
 import { redactJson } from '../../base/redact.ts';
 import { boundText } from '../../base/text.ts';
 import type { Failure } from '../../errors/failure.ts';
-import type { Style } from '../paint.ts';
+import type { Style } from '../text/paint.ts';
 import type { AttemptBody, ReadItem, ToolBody, WaitBody } from './run-reading.ts';
 import { conductWords, nodeEndWords, nodeWaitWords } from './node-words.ts';
 import { momentText } from './run-words.ts';

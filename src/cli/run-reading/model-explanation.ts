@@ -1,11 +1,11 @@
-import type { ErrorContext } from '../../agent/error-context.ts';
-import type { RunExplanation } from '../../agent/error-report.ts';
+import type { ErrorContext } from '../../agent/report/error-context.ts';
+import type { RunExplanation } from '../../agent/report/error-report.ts';
 import { systemClock } from '../../base/system.ts';
 import { classifyFailure } from '../../errors/classify-failure.ts';
-import { askExplanation } from '../../runtime/ask-explanation.ts';
-import type { Given } from '../command-spec.ts';
+import { askExplanation } from '../../runtime/run/ask-explanation.ts';
+import type { Given } from '../specs/command-spec.ts';
 import type { ChosenModel } from '../config/settings.ts';
-import type { CliIo } from '../io.ts';
+import type { CliIo } from '../start/io.ts';
 import type { AgentSeam } from './agent-seam.ts';
 
 /** What came of asking a model to say it in plain words. */

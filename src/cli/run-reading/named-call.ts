@@ -2,7 +2,7 @@ import type { CallRequest, PersonRequest } from '../../agent/run-outcome.ts';
 import { printable } from '../../base/printable.ts';
 import { createFailure } from '../../errors/failure.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
-import { usageError } from '../usage-error.ts';
+import { usageError } from '../text/usage-error.ts';
 
 /** What is shown and typed of a call's hash. */
 function shortHash({ hash }: Pick<CallRequest, 'hash'>): string {

@@ -1,4 +1,4 @@
-import { stepText } from '../../agent/next-steps.ts';
+import { stepText } from '../../agent/report/next-steps.ts';
 import type { PersonRequest } from '../../agent/run-outcome.ts';
 import { printable } from '../../base/printable.ts';
 import { topRun, topRunId } from './read-nodes.ts';

@@ -1,7 +1,7 @@
 import { duration } from '../../base/duration.ts';
 import { printable } from '../../base/printable.ts';
 import { boundText } from '../../base/text.ts';
-import type { Style } from '../paint.ts';
+import type { Style } from '../text/paint.ts';
 import type { ReadNode } from './read-nodes.ts';
 import type { ItemOf, ToolBody } from './run-reading.ts';
 import type { Words } from './run-words.ts';

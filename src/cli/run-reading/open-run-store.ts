@@ -3,13 +3,13 @@ import { redact } from '../../base/redact.ts';
 import { failureTraits } from '../../errors/codes.ts';
 import { createFailure } from '../../errors/failure.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
-import type { Store } from '../../model/store.ts';
-import type { Given } from '../command-spec.ts';
-import type { CliIo } from '../io.ts';
-import { openExisting } from '../open-store.ts';
-import { settingFlagsOf } from '../shared-options.ts';
-import { placeWord } from '../store-place.ts';
-import { usageError } from '../usage-error.ts';
+import type { Store } from '../../model/store/store.ts';
+import type { Given } from '../specs/command-spec.ts';
+import type { CliIo } from '../start/io.ts';
+import { openExisting } from '../start/open-store.ts';
+import { settingFlagsOf } from '../specs/shared-options.ts';
+import { placeWord } from '../start/store-place.ts';
+import { usageError } from '../text/usage-error.ts';
 import { argumentText } from './given-text.ts';
 import type { FindOptions } from './find-run.ts';
 
@@ -125,7 +125,7 @@ async function readProven(
   { opened, error }: Damaged,
   work: (opened: OpenedStore) => Promise<number>,
 ): Promise<number> {
-  const { openProvenView } = await import('../../runtime/proven-view.ts');
+  const { openProvenView } = await import('../../runtime/transfer/proven-view.ts');
   const store = await openProvenView(opened.store);
   try {
     // What is no store of ours, or has nothing left, is not an empty one.

@@ -1,7 +1,7 @@
 import type { PersonRequest } from '../../agent/run-outcome.ts';
 import type { Settings } from '../config/settings.ts';
-import { interruptible } from '../interruption.ts';
-import type { CliIo } from '../io.ts';
+import { interruptible } from '../start/interruption.ts';
+import type { CliIo } from '../start/io.ts';
 import type { RequestFacts } from '../view/request-facts.ts';
 import type { AgentSeam } from './agent-seam.ts';
 

@@ -1,16 +1,22 @@
 import type { ChangedCall, RunEvent } from '../../agent/run-event.ts';
-import type { AskFirstEnd, PreparedCall, QuestionEnd, ToolEnd, WaitingEnd } from '../../agent/tool-call.ts';
+import type {
+  AskFirstEnd,
+  PreparedCall,
+  QuestionEnd,
+  ToolEnd,
+  WaitingEnd,
+} from '../../agent/tools/tool-call.ts';
 import { defined } from '../../base/defined.ts';
 import { redactJson } from '../../base/redact.ts';
 import { boundText } from '../../base/text.ts';
 import { clean } from '../../errors/failure.ts';
 import type { Failure } from '../../errors/failure.ts';
 import { partsOf, textOf } from '../../model/message.ts';
-import type { StoredEvent } from '../../model/store.ts';
-import type { JournalEntry } from '../../runtime/journal.ts';
-import type { ModelEffectInput, ModelEffectValue } from '../../runtime/model-effect.ts';
-import type { ReplayStep } from '../../runtime/replay-run.ts';
-import { at } from '../../runtime/run-blobs.ts';
+import type { StoredEvent } from '../../model/store/store.ts';
+import type { JournalEntry } from '../../runtime/record/journal.ts';
+import type { ModelEffectInput, ModelEffectValue } from '../../runtime/model-call/model-effect.ts';
+import type { ReplayStep } from '../../runtime/transfer/replay-run.ts';
+import { at } from '../../runtime/record/run-blobs.ts';
 import { sandboxLevels } from '../../tools/sandbox/sandbox.ts';
 import type { SandboxLevel } from '../../tools/sandbox/sandbox.ts';
 import { isOfFlow, nodeFactsOf, nodeText, noteCalls, noteNode } from './read-nodes.ts';

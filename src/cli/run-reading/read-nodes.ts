@@ -1,13 +1,13 @@
 import type { NodeReport } from '../../agent/run-outcome.ts';
-import type { PreparedCall, ToolEnd, WaitingEnd } from '../../agent/tool-call.ts';
+import type { PreparedCall, ToolEnd, WaitingEnd } from '../../agent/tools/tool-call.ts';
 import { defined } from '../../base/defined.ts';
 import { isRecord } from '../../base/json.ts';
 import type { Json } from '../../base/json.ts';
 import { clean } from '../../errors/failure.ts';
 import { partsOf, textOf } from '../../model/message.ts';
-import { parentIdOf } from '../../model/run-tree.ts';
-import type { RunRow } from '../../model/store.ts';
-import { at } from '../../runtime/run-blobs.ts';
+import { parentIdOf } from '../../model/store/run-tree.ts';
+import type { RunRow } from '../../model/store/store.ts';
+import { at } from '../../runtime/record/run-blobs.ts';
 
 // A node of a flow, a hop of a hand-off, a member of a team: a call that is a run of its own, or the decision not to make it.
 

@@ -1,12 +1,12 @@
 import type { RunEvent } from '../../agent/run-event.ts';
-import { provenanceText, readProvenance } from '../../agent/provenance.ts';
+import { provenanceText, readProvenance } from '../../agent/approval/provenance.ts';
 import { defined } from '../../base/defined.ts';
 import { clean } from '../../errors/failure.ts';
-import type { StoredEvent } from '../../model/store.ts';
-import type { JournalEntry } from '../../runtime/journal.ts';
-import type { ReplayStep } from '../../runtime/replay-run.ts';
-import { configIn } from '../../runtime/replay-parts.ts';
-import { at } from '../../runtime/run-blobs.ts';
+import type { StoredEvent } from '../../model/store/store.ts';
+import type { JournalEntry } from '../../runtime/record/journal.ts';
+import type { ReplayStep } from '../../runtime/transfer/replay-run.ts';
+import { configIn } from '../../runtime/transfer/replay-parts.ts';
+import { at } from '../../runtime/record/run-blobs.ts';
 import type { RunConfig } from '../../agent/config.ts';
 import { isRecord } from '../../base/json.ts';
 import type { Json } from '../../base/json.ts';

@@ -1,7 +1,7 @@
 import type { ChangedCall } from '../../agent/run-event.ts';
 import type { PersonRequest } from '../../agent/run-outcome.ts';
-import type { PreparedCall } from '../../agent/tool-call.ts';
-import type { StoredEvent } from '../../model/store.ts';
+import type { PreparedCall } from '../../agent/tools/tool-call.ts';
+import type { StoredEvent } from '../../model/store/store.ts';
 import type { NodeMap } from './read-nodes.ts';
 import type { ItemBody, ReadEvent, ReadItem } from './run-reading.ts';
 

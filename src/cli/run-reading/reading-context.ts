@@ -1,8 +1,8 @@
-import { createErrorContext } from '../../agent/error-context.ts';
-import type { CountedStep, ErrorContext } from '../../agent/error-context.ts';
-import { stepsFor } from '../../agent/next-steps.ts';
-import type { NextStep as ProposedStep } from '../../agent/next-steps.ts';
-import { counted } from '../../agent/report-words.ts';
+import { createErrorContext } from '../../agent/report/error-context.ts';
+import type { CountedStep, ErrorContext } from '../../agent/report/error-context.ts';
+import { stepsFor } from '../../agent/report/next-steps.ts';
+import type { NextStep as ProposedStep } from '../../agent/report/next-steps.ts';
+import { counted } from '../../agent/report/report-words.ts';
 import { duration } from '../../base/duration.ts';
 import { printable } from '../../base/printable.ts';
 import { isElsewhere, nextSteps } from './next-steps.ts';

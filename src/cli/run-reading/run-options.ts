@@ -1,4 +1,4 @@
-import type { ArgumentSpec, OptionSpec } from '../command-spec.ts';
+import type { ArgumentSpec, OptionSpec } from '../specs/command-spec.ts';
 
 /** What several commands about runs have in common. Data only: it is loaded with every help. */
 export const runArgument: ArgumentSpec = {

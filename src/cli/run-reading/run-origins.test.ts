@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RunStore, Store } from '../../model/store.ts';
+import type { RunStore, Store } from '../../model/store/store.ts';
 import { memoryStore } from '../../testing/memory-store.ts';
 import { readOrigins } from './run-origins.ts';
 

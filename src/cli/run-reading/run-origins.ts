@@ -1,7 +1,7 @@
 import type { FailureCode } from '../../errors/codes.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
-import type { RunRow, Store } from '../../model/store.ts';
-import { arrivalTypes, provenanceIn } from '../../runtime/stored-run.ts';
+import type { RunRow, Store } from '../../model/store/store.ts';
+import { arrivalTypes, provenanceIn } from '../../runtime/record/stored-run.ts';
 import { toOrigin } from './read-run.ts';
 import type { RunOrigin } from './run-reading.ts';
 

@@ -1,5 +1,5 @@
-import type { Provenance } from '../../agent/provenance.ts';
-import type { RecoveryName } from '../../agent/recovery.ts';
+import type { Provenance } from '../../agent/approval/provenance.ts';
+import type { RecoveryName } from '../../agent/turn/recovery.ts';
 import type {
   PersonRequest,
   RunOutcome,
@@ -7,9 +7,9 @@ import type {
   StopReason,
   SuspendReason,
 } from '../../agent/run-outcome.ts';
-import type { ToolEnd } from '../../agent/tool-call.ts';
+import type { ToolEnd } from '../../agent/tools/tool-call.ts';
 import type { Failure } from '../../errors/failure.ts';
-import type { RunRow } from '../../model/store.ts';
+import type { RunRow } from '../../model/store/store.ts';
 import type { ToolEffect } from '../../model/tool.ts';
 import type { NodeFacts, ReadNode } from './read-nodes.ts';
 import type { SandboxLevel } from '../../tools/sandbox/sandbox.ts';

@@ -1,9 +1,9 @@
 import type { StopReason, SuspendReason } from '../../agent/run-outcome.ts';
 import { duration } from '../../base/duration.ts';
 import { escapeUnsafe, printable, visible } from '../../base/printable.ts';
-import { readSalvageMark } from '../../model/proven.ts';
-import type { RunRow } from '../../model/store.ts';
-import type { Style } from '../paint.ts';
+import { readSalvageMark } from '../../model/store/proven.ts';
+import type { RunRow } from '../../model/store/store.ts';
+import type { Style } from '../text/paint.ts';
 
 /** A short text and the colour that it deserves. */
 export interface Words {

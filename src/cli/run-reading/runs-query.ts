@@ -1,9 +1,9 @@
 import { defined } from '../../base/defined.ts';
 import { nearestNames } from '../../base/nearest.ts';
 import { failureCodes } from '../../errors/codes.ts';
-import type { RunQuery, StoredStatus } from '../../model/store.ts';
-import type { Given } from '../command-spec.ts';
-import { quote, usageError } from '../usage-error.ts';
+import type { RunQuery, StoredStatus } from '../../model/store/store.ts';
+import type { Given } from '../specs/command-spec.ts';
+import { quote, usageError } from '../text/usage-error.ts';
 import { flagText, flagTexts } from './given-text.ts';
 
 /** What the flags of `rerail runs` ask for. Throws a usage error for what makes no sense. */

@@ -1,9 +1,9 @@
 import { printable } from '../../base/printable.ts';
 import { redact } from '../../base/redact.ts';
-import { parentIdOf } from '../../model/run-tree.ts';
-import type { RunRow } from '../../model/store.ts';
-import type { Screen } from '../layout.ts';
-import { displayWidth } from '../wrap.ts';
+import { parentIdOf } from '../../model/store/run-tree.ts';
+import type { RunRow } from '../../model/store/store.ts';
+import type { Screen } from '../text/layout.ts';
+import { displayWidth } from '../text/wrap.ts';
 import type { RunOrigin } from './run-reading.ts';
 import { agoText, statusWords } from './run-words.ts';
 import { originMarks } from './why-origin.ts';

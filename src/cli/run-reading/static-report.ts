@@ -1,4 +1,4 @@
-import { knownText } from '../../agent/build-report.ts';
+import { knownText } from '../../agent/report/build-report.ts';
 import { printable } from '../../base/printable.ts';
 import { nodeLine } from './node-words.ts';
 import { eventsText, statusWords } from './run-words.ts';

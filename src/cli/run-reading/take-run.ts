@@ -1,7 +1,7 @@
 import type { Settings } from '../config/settings.ts';
-import type { Given } from '../command-spec.ts';
-import type { CliIo } from '../io.ts';
-import { openExisting } from '../open-store.ts';
+import type { Given } from '../specs/command-spec.ts';
+import type { CliIo } from '../start/io.ts';
+import { openExisting } from '../start/open-store.ts';
 import type { AgentSeam } from './agent-seam.ts';
 import { findRunByPrefix } from './find-run.ts';
 import { findOptionsOf, openOwn, readRunArgument, readStoreFlag, storeFlagOf } from './open-run-store.ts';

@@ -1,10 +1,10 @@
-import { amount, counted, money } from '../../agent/report-words.ts';
+import { amount, counted, money } from '../../agent/report/report-words.ts';
 import { duration } from '../../base/duration.ts';
 import { printable } from '../../base/printable.ts';
 import { boundText } from '../../base/text.ts';
-import { layoutRows } from '../layout.ts';
-import type { Row, Screen } from '../layout.ts';
-import { wrap } from '../wrap.ts';
+import { layoutRows } from '../text/layout.ts';
+import type { Row, Screen } from '../text/layout.ts';
+import { wrap } from '../text/wrap.ts';
 import { failureText, itemWords } from './item-words.ts';
 import { nextSteps } from './next-steps.ts';
 import { nodeLine } from './node-words.ts';

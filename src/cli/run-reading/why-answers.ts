@@ -1,5 +1,5 @@
-import { explainEnd, explainFailure } from '../../agent/report-words.ts';
-import type { ReportFacts } from '../../agent/report-facts.ts';
+import { explainEnd, explainFailure } from '../../agent/report/report-words.ts';
+import type { ReportFacts } from '../../agent/report/report-facts.ts';
 import type { RunOutcome } from '../../agent/run-outcome.ts';
 import { printable } from '../../base/printable.ts';
 import type { Failure } from '../../errors/failure.ts';

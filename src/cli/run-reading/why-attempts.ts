@@ -1,5 +1,5 @@
 import { duration } from '../../base/duration.ts';
-import type { RecoveryName } from '../../agent/recovery.ts';
+import type { RecoveryName } from '../../agent/turn/recovery.ts';
 import { printable } from '../../base/printable.ts';
 import { failureText, recoveryWords, waitText } from './item-words.ts';
 import { allOf, latest } from './run-reading.ts';

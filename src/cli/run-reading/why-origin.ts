@@ -1,4 +1,4 @@
-import { provenanceText } from '../../agent/provenance.ts';
+import { provenanceText } from '../../agent/approval/provenance.ts';
 import { printable } from '../../base/printable.ts';
 import { latest } from './run-reading.ts';
 import type { RunOrigin, RunReading } from './run-reading.ts';

@@ -1,4 +1,4 @@
-import type { RunAnswer } from '../../agent/run-answer.ts';
+import type { RunAnswer } from '../../agent/approval/run-answer.ts';
 import type { PersonRequest } from '../../agent/run-outcome.ts';
 
 /** How a question is put, and what each answer to it means. */

@@ -1,4 +1,4 @@
-import type { RunAnswer } from '../../agent/run-answer.ts';
+import type { RunAnswer } from '../../agent/approval/run-answer.ts';
 import type { PersonRequest } from '../../agent/run-outcome.ts';
 import { beginEdit, edit } from '../editor/edit.ts';
 import type { EditState } from '../editor/edit.ts';

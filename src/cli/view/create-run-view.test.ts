@@ -5,7 +5,7 @@ import { createFailure } from '../../errors/failure.ts';
 import { renderFailure } from '../../errors/render-failure.ts';
 import { emptyLedger } from '../../resilience/ledger.ts';
 import { simulatedClock } from '../../testing/simulated-clock.ts';
-import type { CliIo } from '../io.ts';
+import type { CliIo } from '../start/io.ts';
 import { answerSteps } from '../run-reading/next-steps.ts';
 import { createRunView } from './create-run-view.ts';
 import type { RunViewOptions } from './view-options.ts';

@@ -1,6 +1,6 @@
 import { systemClock } from '../../base/system.ts';
 import { createKeyboard } from '../editor/keyboard.ts';
-import type { CliIo } from '../io.ts';
+import type { CliIo } from '../start/io.ts';
 import { createLiveScreen } from './live-screen.ts';
 import { createLiveView } from './live-view.ts';
 import { createPlainView } from './plain-view.ts';

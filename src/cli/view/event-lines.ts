@@ -1,6 +1,6 @@
 import { isNote } from '../../agent/notes.ts';
 import type { RunEvent } from '../../agent/run-event.ts';
-import type { RecoveryName } from '../../agent/recovery.ts';
+import type { RecoveryName } from '../../agent/turn/recovery.ts';
 import { renderWait, renderFailure } from '../../errors/render-failure.ts';
 import type { Failure } from '../../errors/failure.ts';
 import { printableFailure } from '../../errors/printable-failure.ts';

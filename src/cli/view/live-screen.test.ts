@@ -1,7 +1,7 @@
 import xterm from '@xterm/headless';
 import { describe, expect, it } from 'vitest';
 import { simulatedClock } from '../../testing/simulated-clock.ts';
-import type { Terminal } from '../io.ts';
+import type { Terminal } from '../start/io.ts';
 import { createLiveScreen, partOrder } from './live-screen.ts';
 
 /** A screen model behind a terminal that a test can resize. */

@@ -1,5 +1,5 @@
 import type { Cancel, Clock } from '../../base/clock.ts';
-import type { Terminal } from '../io.ts';
+import type { Terminal } from '../start/io.ts';
 import { columnsOf } from './text-width.ts';
 
 // What is finished scrolls up as ordinary text and is never touched again. Below it stands a region that is redrawn: the answer's

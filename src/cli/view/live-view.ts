@@ -1,8 +1,8 @@
 import type { RunEvent } from '../../agent/run-event.ts';
 import type { Cancel, Clock } from '../../base/clock.ts';
-import { approvalLines } from '../approval-lines.ts';
-import type { CliIo } from '../io.ts';
-import { createPaint } from '../paint.ts';
+import { approvalLines } from '../text/approval-lines.ts';
+import type { CliIo } from '../start/io.ts';
+import { createPaint } from '../text/paint.ts';
 import { createAnswerText } from './answer-text.ts';
 import type { AnswerText } from './answer-text.ts';
 import { askLive } from './ask-live.ts';

@@ -1,11 +1,11 @@
 import type { RunEvent } from '../../agent/run-event.ts';
-import type { RunAnswer } from '../../agent/run-answer.ts';
+import type { RunAnswer } from '../../agent/approval/run-answer.ts';
 import type { PersonRequest } from '../../agent/run-outcome.ts';
 import type { Clock } from '../../base/clock.ts';
-import { approvalLines } from '../approval-lines.ts';
-import type { CliIo, TextSink } from '../io.ts';
-import { createScreen } from '../layout.ts';
-import type { Screen } from '../layout.ts';
+import { approvalLines } from '../text/approval-lines.ts';
+import type { CliIo, TextSink } from '../start/io.ts';
+import { createScreen } from '../text/layout.ts';
+import type { Screen } from '../text/layout.ts';
 import { createAnswerText } from './answer-text.ts';
 import type { AnswerText } from './answer-text.ts';
 import { questionOf } from './answer-words.ts';

@@ -5,7 +5,7 @@ import { readBounded, useInside } from '../../tools/workspace/confine.ts';
 import { hashBytes } from '../../tools/workspace/memory.ts';
 import { readContent } from '../../tools/workspace/text-file.ts';
 import type { Workspace } from '../../tools/workspace/workspace.ts';
-import type { ApprovalFacts } from '../approval-lines.ts';
+import type { ApprovalFacts } from '../text/approval-lines.ts';
 
 /** More than that is no help to somebody who must decide. */
 const maxPreviewBytes = 1024 * 1024;

@@ -1,5 +1,5 @@
 import type { RunEvent } from '../../agent/run-event.ts';
-import type { RunAnswer } from '../../agent/run-answer.ts';
+import type { RunAnswer } from '../../agent/approval/run-answer.ts';
 import type { PersonRequest } from '../../agent/run-outcome.ts';
 
 /** Shows a run to a person while it lasts, on a terminal or in plain lines. */

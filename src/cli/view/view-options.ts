@@ -1,6 +1,6 @@
 import type { PersonRequest } from '../../agent/run-outcome.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { ApprovalFacts } from '../approval-lines.ts';
+import type { ApprovalFacts } from '../text/approval-lines.ts';
 import type { Keyboard } from '../editor/keyboard.ts';
 import type { NextStep } from '../run-reading/next-steps.ts';
 import type { LiveScreen } from './live-screen.ts';

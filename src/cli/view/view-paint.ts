@@ -1,5 +1,5 @@
-import type { CliIo } from '../io.ts';
-import { wantsColour } from '../paint.ts';
+import type { CliIo } from '../start/io.ts';
+import { wantsColour } from '../text/paint.ts';
 
 /** How a piece of text looks. Gold is for what was or may be recovered. */
 const looks = {

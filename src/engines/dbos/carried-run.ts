@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Json } from '../../base/json.ts';
-import type { EngineSetup } from '../../runtime/durable.ts';
-import type { NamedSignal } from '../../runtime/journal.ts';
-import type { MemoryEngine } from '../../runtime/memory-engine.ts';
-import { createInbox } from '../../runtime/memory-inbox.ts';
-import type { Inbox, InboxHistory } from '../../runtime/memory-inbox.ts';
+import type { EngineSetup } from '../../runtime/record/durable.ts';
+import type { NamedSignal } from '../../runtime/record/journal.ts';
+import type { MemoryEngine } from '../../runtime/record/memory-engine.ts';
+import { createInbox } from '../../runtime/record/memory-inbox.ts';
+import type { Inbox, InboxHistory } from '../../runtime/record/memory-inbox.ts';
 import type { Mail } from './mail.ts';
 import type { Watch } from './failures.ts';
 import { workflowIdOf } from './order.ts';

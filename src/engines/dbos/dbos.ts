@@ -1,7 +1,7 @@
 import { lazy } from '../../base/lazy.ts';
-import type { CreateEngine, Engine, EngineSetup } from '../../runtime/durable.ts';
-import { createMemoryEngine } from '../../runtime/memory-engine.ts';
-import type { MemoryEngine } from '../../runtime/memory-engine.ts';
+import type { CreateEngine, Engine, EngineSetup } from '../../runtime/record/durable.ts';
+import { createMemoryEngine } from '../../runtime/record/memory-engine.ts';
+import type { MemoryEngine } from '../../runtime/record/memory-engine.ts';
 import { maxSignals } from './carried-run.ts';
 import type { AgentHost } from './carried-run.ts';
 import { enterAgent, joinExecutor, leaveAgent } from './executor.ts';

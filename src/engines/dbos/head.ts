@@ -1,5 +1,5 @@
 import { createFailure } from '../../errors/failure.ts';
-import type { RunStatus } from '../../runtime/durable.ts';
+import type { RunStatus } from '../../runtime/record/durable.ts';
 import { outside } from './carried-run.ts';
 import type { AgentHost } from './carried-run.ts';
 import { readNotice } from './notice.ts';

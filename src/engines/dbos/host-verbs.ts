@@ -1,7 +1,7 @@
 import { wait } from '../../base/abort.ts';
 import type { Json } from '../../base/json.ts';
-import type { Engine, RunStatus, Started, StartOptions } from '../../runtime/durable.ts';
-import { engineError } from '../../runtime/durable-errors.ts';
+import type { Engine, RunStatus, Started, StartOptions } from '../../runtime/record/durable.ts';
+import { engineError } from '../../runtime/record/durable-errors.ts';
 import { maxSignals, outside } from './carried-run.ts';
 import type { AgentHost, CarriedRun } from './carried-run.ts';
 import { collect, collectSoon } from './collect-letters.ts';

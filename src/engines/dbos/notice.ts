@@ -1,4 +1,4 @@
-import type { Durable, DurableProgram } from '../../runtime/durable.ts';
+import type { Durable, DurableProgram } from '../../runtime/record/durable.ts';
 import { outside } from './carried-run.ts';
 import type { AgentHost, CarriedRun } from './carried-run.ts';
 import { asPlain } from './order.ts';

@@ -2,7 +2,7 @@ import { defined } from '../../base/defined.ts';
 import { configError } from '../../errors/config-error.ts';
 import { loadDbosSdk } from './sdk.ts';
 import type { Dbos } from './sdk.ts';
-import { checkOptions } from '../../model/check-options.ts';
+import { checkOptions } from '../../model/check/check-options.ts';
 
 /** How `dbos()` is set up. All agents of a process that use it share one DBOS, so they must agree. */
 export interface DbosOptions {

@@ -1,6 +1,6 @@
 import type { Json } from '../../base/json.ts';
 import type { Failure } from '../../errors/failure.ts';
-import type { JournalEntry, NamedSignal, RunEnd } from '../../runtime/journal.ts';
+import type { JournalEntry, NamedSignal, RunEnd } from '../../runtime/record/journal.ts';
 
 /** What a workflow is started with: one generation of a run. */
 export interface Order extends Address {

@@ -1,6 +1,6 @@
 import { assert } from '../../base/assert.ts';
-import type { RunSnapshot } from '../../runtime/journal.ts';
-import { createInbox } from '../../runtime/memory-inbox.ts';
+import type { RunSnapshot } from '../../runtime/record/journal.ts';
+import { createInbox } from '../../runtime/record/memory-inbox.ts';
 import { historyOf, maxSignals, outside } from './carried-run.ts';
 import type { AgentHost } from './carried-run.ts';
 import { findHead } from './head.ts';

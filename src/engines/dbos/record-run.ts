@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { assert } from '../../base/assert.ts';
-import type { JournalEntry, RunEnd } from '../../runtime/journal.ts';
-import { signalsTakenBy } from '../../runtime/journal.ts';
-import type { BeginningRun, Recorder } from '../../runtime/recorder.ts';
+import type { JournalEntry, RunEnd } from '../../runtime/record/journal.ts';
+import { signalsTakenBy } from '../../runtime/record/journal.ts';
+import type { BeginningRun, Recorder } from '../../runtime/record/recorder.ts';
 import { inboxOf, maxSignals, outside, standStill } from './carried-run.ts';
 import type { AgentHost, CarriedRun } from './carried-run.ts';
 import { collectSoon } from './collect-letters.ts';

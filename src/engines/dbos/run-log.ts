@@ -1,5 +1,5 @@
 import { assert } from '../../base/assert.ts';
-import type { JournalEntry } from '../../runtime/journal.ts';
+import type { JournalEntry } from '../../runtime/record/journal.ts';
 import { letterIn } from './order.ts';
 import type { Kept, Letter, Notice } from './order.ts';
 import { topics } from './mail.ts';

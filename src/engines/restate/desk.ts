@@ -1,6 +1,6 @@
 import type { Json } from '../../base/json.ts';
-import type { RunStatus, Started } from '../../runtime/durable.ts';
-import type { NamedSignal, RunEnd } from '../../runtime/journal.ts';
+import type { RunStatus, Started } from '../../runtime/record/durable.ts';
+import type { NamedSignal, RunEnd } from '../../runtime/record/journal.ts';
 import type {
   CarryMessage,
   DeskStatus,

@@ -1,8 +1,8 @@
 import type { Json } from '../../base/json.ts';
-import type { Signalled } from '../../runtime/durable.ts';
-import type { JournalEntry } from '../../runtime/journal.ts';
-import { createInbox } from '../../runtime/memory-inbox.ts';
-import type { Inbox } from '../../runtime/memory-inbox.ts';
+import type { Signalled } from '../../runtime/record/durable.ts';
+import type { JournalEntry } from '../../runtime/record/journal.ts';
+import { createInbox } from '../../runtime/record/memory-inbox.ts';
+import type { Inbox } from '../../runtime/record/memory-inbox.ts';
 import type { Fact } from './journal-rows.ts';
 import type { CarryMessage, Mail, WhyAnswer } from './messages.ts';
 import { cancelledInRestate, graceName, isCall, positionOf, readRecord } from './record.ts';

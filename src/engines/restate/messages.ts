@@ -1,6 +1,6 @@
 import type { Json } from '../../base/json.ts';
-import type { RunStatus } from '../../runtime/durable.ts';
-import type { NamedSignal, RunEnd } from '../../runtime/journal.ts';
+import type { RunStatus } from '../../runtime/record/durable.ts';
+import type { NamedSignal, RunEnd } from '../../runtime/record/journal.ts';
 import type { RestateLimits } from './options.ts';
 
 // What the desk of a run, its program and its host say to each other. All JSON.

@@ -1,7 +1,7 @@
 import { defined } from '../../base/defined.ts';
 import { configError } from '../../errors/config-error.ts';
 import type { RequestHandler } from './sdk.ts';
-import { checkOptions } from '../../model/check-options.ts';
+import { checkOptions } from '../../model/check/check-options.ts';
 
 /** What a Restate engine is made of. */
 export interface RestateOptions {

@@ -1,8 +1,8 @@
 import { wait } from '../../base/abort.ts';
 import { isRecord } from '../../base/json.ts';
-import { engineError } from '../../runtime/durable-errors.ts';
-import type { NamedSignal, RunEnd, RunSnapshot } from '../../runtime/journal.ts';
-import { createInbox } from '../../runtime/memory-inbox.ts';
+import { engineError } from '../../runtime/record/durable-errors.ts';
+import type { NamedSignal, RunEnd, RunSnapshot } from '../../runtime/record/journal.ts';
+import { createInbox } from '../../runtime/record/memory-inbox.ts';
 import type { DeskRun } from './desk.ts';
 import { foldJournal } from './fold-journal.ts';
 import type { Host } from './generation.ts';

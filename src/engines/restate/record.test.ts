@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createFailure } from '../../errors/failure.ts';
-import type { EffectEnd } from '../../runtime/durable.ts';
+import type { EffectEnd } from '../../runtime/record/durable.ts';
 import { callText, isCall, readRecord } from './record.ts';
 
 const called = { effect: 'tool', inputText: '{"turn":1}' };

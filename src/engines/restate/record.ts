@@ -1,9 +1,9 @@
 import type { Json } from '../../base/json.ts';
-import type { EffectEnd } from '../../runtime/durable.ts';
-import { showJson } from '../../runtime/json-compare.ts';
-import { describe, whatDiffers } from '../../runtime/memory-difference.ts';
-import type { Difference } from '../../runtime/memory-difference.ts';
-import type { Asked } from '../../runtime/memory-generation.ts';
+import type { EffectEnd } from '../../runtime/record/durable.ts';
+import { showJson } from '../../runtime/model-call/json-compare.ts';
+import { describe, whatDiffers } from '../../runtime/record/memory-difference.ts';
+import type { Difference } from '../../runtime/record/memory-difference.ts';
+import type { Asked } from '../../runtime/record/memory-generation.ts';
 
 /**
  * What one step of Restate's journal holds. Every verb begins with such a step, whatever else it does, so that a program

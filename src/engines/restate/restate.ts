@@ -2,7 +2,7 @@ import type { Json } from '../../base/json.ts';
 import { isRecord } from '../../base/json.ts';
 import { createFailure } from '../../errors/failure.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
-import { engineError } from '../../runtime/durable-errors.ts';
+import { engineError } from '../../runtime/record/durable-errors.ts';
 import type {
   CreateEngine,
   Engine,
@@ -11,7 +11,7 @@ import type {
   SignalMessage,
   Started,
   StartOptions,
-} from '../../runtime/durable.ts';
+} from '../../runtime/record/durable.ts';
 import { abortEffects } from './carry.ts';
 import { createDesk } from './desk.ts';
 import { listeningEndpoint, mountedEndpoint } from './endpoint.ts';

@@ -1,7 +1,7 @@
-import { cancelledError } from '../../runtime/durable-errors.ts';
-import type { Effect, Outcome } from '../../runtime/durable.ts';
+import { cancelledError } from '../../runtime/record/durable-errors.ts';
+import type { Effect, Outcome } from '../../runtime/record/durable.ts';
 import { assert } from '../../base/assert.ts';
-import type { Asked, AskedCall } from '../../runtime/memory-generation.ts';
+import type { Asked, AskedCall } from '../../runtime/record/memory-generation.ts';
 import { askDesk } from './ask-desk.ts';
 import { addItem, createItem, stopChanged, stopFull } from './generation.ts';
 import type { Generation, Waiter } from './generation.ts';

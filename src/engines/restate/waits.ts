@@ -1,6 +1,6 @@
 import { assert } from '../../base/assert.ts';
-import type { Signalled } from '../../runtime/durable.ts';
-import type { AskedSleep, AskedWait } from '../../runtime/memory-generation.ts';
+import type { Signalled } from '../../runtime/record/durable.ts';
+import type { AskedSleep, AskedWait } from '../../runtime/record/memory-generation.ts';
 import { addTimer, dropItem, tellDesk } from './generation.ts';
 import type { Generation, OpenWait } from './generation.ts';
 import type { NoteMessage } from './messages.ts';

@@ -1,13 +1,13 @@
-import type { HookPoint } from '../../agent/hook.ts';
+import type { HookPoint } from '../../agent/hooks/hook.ts';
 import { isRecord } from '../../base/json.ts';
 import type { Json } from '../../base/json.ts';
 import { assert } from '../../base/assert.ts';
 import type { AgentParts } from '../../runtime/agent-parts.ts';
-import type { DurableProgram } from '../../runtime/durable.ts';
-import { createHostedProgram } from '../../runtime/hosted-program.ts';
-import { ownInput } from '../../runtime/moved-run.ts';
-import { configIn, createReplayParts } from '../../runtime/replay-parts.ts';
-import { at } from '../../runtime/run-blobs.ts';
+import type { DurableProgram } from '../../runtime/record/durable.ts';
+import { createHostedProgram } from '../../runtime/hosted/hosted-program.ts';
+import { ownInput } from '../../runtime/hosted/moved-run.ts';
+import { configIn, createReplayParts } from '../../runtime/transfer/replay-parts.ts';
+import { at } from '../../runtime/record/run-blobs.ts';
 
 /**
  * The driver of every agent, as it runs in Temporal's sandbox: with what stands in the workflow's input about the agent, and without

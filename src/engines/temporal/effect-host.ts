@@ -1,6 +1,6 @@
 import type { Json } from '../../base/json.ts';
-import type { EngineSetup } from '../../runtime/durable.ts';
-import type { NamedSignal } from '../../runtime/journal.ts';
+import type { EngineSetup } from '../../runtime/record/durable.ts';
+import type { NamedSignal } from '../../runtime/record/journal.ts';
 import type { EffectReply, EffectRequest, FreshEntry, News } from './messages.ts';
 import { createMirror, endMirror, learn, standAt } from './mirror.ts';
 import { runMirror } from './mirror-verbs.ts';

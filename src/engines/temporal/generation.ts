@@ -1,10 +1,10 @@
 import type { Json } from '../../base/json.ts';
 import { createFailure } from '../../errors/failure.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
-import { cancelledError } from '../../runtime/durable-errors.ts';
-import type { Signalled } from '../../runtime/durable.ts';
-import type { JournalEntry } from '../../runtime/journal.ts';
-import type { Inbox } from '../../runtime/memory-inbox.ts';
+import { cancelledError } from '../../runtime/record/durable-errors.ts';
+import type { Signalled } from '../../runtime/record/durable.ts';
+import type { JournalEntry } from '../../runtime/record/journal.ts';
+import type { Inbox } from '../../runtime/record/memory-inbox.ts';
 import type { Begin, FreshEntry } from './messages.ts';
 import type { Sandbox } from './sandbox.ts';
 

@@ -1,7 +1,7 @@
 import { isRecord } from '../../base/json.ts';
 import { createFailure } from '../../errors/failure.ts';
 import type { Failure } from '../../errors/failure.ts';
-import type { RunEnd } from '../../runtime/journal.ts';
+import type { RunEnd } from '../../runtime/record/journal.ts';
 import { isNotFound } from './failures.ts';
 import type { BrokenDetails, CarriedResult, LeftBehind } from './messages.ts';
 import { brokenType } from './names.ts';

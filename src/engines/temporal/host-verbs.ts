@@ -9,8 +9,8 @@ import type {
   SignalMessage,
   Started,
   StartOptions,
-} from '../../runtime/durable.ts';
-import { engineError } from '../../runtime/durable-errors.ts';
+} from '../../runtime/record/durable.ts';
+import { engineError } from '../../runtime/record/durable-errors.ts';
 import type { TemporalClient } from './connect.ts';
 import { isNotFound, isStarted, typed } from './failures.ts';
 import type { Deed } from './failures.ts';

@@ -1,7 +1,7 @@
 import type { Json } from '../../base/json.ts';
 import type { Failure } from '../../errors/failure.ts';
-import type { EffectEnd } from '../../runtime/durable.ts';
-import type { JournalEntry, NamedSignal } from '../../runtime/journal.ts';
+import type { EffectEnd } from '../../runtime/record/durable.ts';
+import type { JournalEntry, NamedSignal } from '../../runtime/record/journal.ts';
 
 // All of this stands in Temporal's history: it is JSON, and its form is part of every record.
 

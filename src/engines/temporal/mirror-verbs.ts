@@ -1,8 +1,8 @@
 import type { Json } from '../../base/json.ts';
-import { restartError } from '../../runtime/durable-errors.ts';
-import type { Durable, DurableProgram, Outcome, Signalled } from '../../runtime/durable.ts';
-import type { JournalEntry } from '../../runtime/journal.ts';
-import type { Asked } from '../../runtime/memory-generation.ts';
+import { restartError } from '../../runtime/record/durable-errors.ts';
+import type { Durable, DurableProgram, Outcome, Signalled } from '../../runtime/record/durable.ts';
+import type { JournalEntry } from '../../runtime/record/journal.ts';
+import type { Asked } from '../../runtime/record/memory-generation.ts';
 import { leaveProgram, openVerb } from './mirror.ts';
 import type { Mirror } from './mirror.ts';
 

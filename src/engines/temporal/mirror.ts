@@ -1,10 +1,10 @@
 import type { Clock } from '../../base/clock.ts';
-import { cancelledError, programChangedError, unrecordedError } from '../../runtime/durable-errors.ts';
+import { cancelledError, programChangedError, unrecordedError } from '../../runtime/record/durable-errors.ts';
 import { createFailure } from '../../errors/failure.ts';
-import type { EffectEnd, Outcome } from '../../runtime/durable.ts';
-import type { JournalEntry, NamedSignal } from '../../runtime/journal.ts';
-import { whatDiffers } from '../../runtime/memory-difference.ts';
-import type { Asked } from '../../runtime/memory-generation.ts';
+import type { EffectEnd, Outcome } from '../../runtime/record/durable.ts';
+import type { JournalEntry, NamedSignal } from '../../runtime/record/journal.ts';
+import { whatDiffers } from '../../runtime/record/memory-difference.ts';
+import type { Asked } from '../../runtime/record/memory-generation.ts';
 import type { FreshEntry } from './messages.ts';
 
 /**

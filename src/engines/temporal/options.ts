@@ -3,7 +3,7 @@ import { configError } from '../../errors/config-error.ts';
 import type { CarryLimits } from './messages.ts';
 import { loadTemporalSdk } from './sdk.ts';
 import type { TemporalSdk, WorkflowBundle } from './sdk.ts';
-import { checkOptions } from '../../model/check-options.ts';
+import { checkOptions } from '../../model/check/check-options.ts';
 
 /** How `temporal()` is set up. */
 export interface TemporalOptions {

@@ -2,9 +2,9 @@ import { onAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { classifyFailure } from '../../errors/classify-failure.ts';
 import { createFailure } from '../../errors/failure.ts';
-import { cancelledError } from '../../runtime/durable-errors.ts';
-import type { Effect, EffectEnd, EngineSetup } from '../../runtime/durable.ts';
-import { jsonFlaw } from '../../runtime/json-compare.ts';
+import { cancelledError } from '../../runtime/record/durable-errors.ts';
+import type { Effect, EffectEnd, EngineSetup } from '../../runtime/record/durable.ts';
+import { jsonFlaw } from '../../runtime/model-call/json-compare.ts';
 import type { EffectRequest } from './messages.ts';
 import type { Mirror } from './mirror.ts';
 

@@ -1,5 +1,5 @@
 import type { Json } from '../../base/json.ts';
-import type { JournalEntry, RunEnd, RunSnapshot } from '../../runtime/journal.ts';
+import type { JournalEntry, RunEnd, RunSnapshot } from '../../runtime/record/journal.ts';
 import { fromTheBeginning } from './journal-page.ts';
 import type { JournalPage } from './messages.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { lazy } from '../../base/lazy.ts';
 import { systemClock } from '../../base/system.ts';
-import type { CreateEngine, Engine, EngineSetup } from '../../runtime/durable.ts';
+import type { CreateEngine, Engine, EngineSetup } from '../../runtime/record/durable.ts';
 import { connectClient, connectWorker } from './connect.ts';
 import type { TemporalClient } from './connect.ts';
 import { createEffectHost } from './effect-host.ts';

@@ -1,5 +1,5 @@
 import { assert } from '../../base/assert.ts';
-import type { Signalled, WaitOptions } from '../../runtime/durable.ts';
+import type { Signalled, WaitOptions } from '../../runtime/record/durable.ts';
 import { checkRoom, freshFor } from './generation.ts';
 import type { Generation, OpenWait } from './generation.ts';
 import type { SignalPayload } from './messages.ts';

@@ -3,13 +3,13 @@ import { coarseSignOfId, signOfId } from './error-ids.ts';
 import type { Evidence } from './evidence.ts';
 import { codedName, signOfName } from './name-signs.ts';
 import { tokenWords } from './normalise.ts';
-import type { IndexedRule } from './rule-index.ts';
+import type { IndexedRule } from './wording/rule-index.ts';
 import type { StatedDelay } from './stated-delay.ts';
 import { signOfStatus } from './status-signs.ts';
 import { verdictOf } from './verdict.ts';
 import type { Verdict } from './verdict.ts';
 import { weighDelay } from './weigh-delay.ts';
-import { wordingFor } from './wording.ts';
+import { wordingFor } from './wording/wording.ts';
 
 /**
  * Decides what happened. The order is: what is specific before what is general, structure before words among equals.

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { ToolEnd } from '../../agent/tool-call.ts';
+import type { ToolEnd } from '../../agent/tools/tool-call.ts';
 import { createFailure, severityOf } from '../../errors/failure.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
 import { emptyLedger } from '../../resilience/ledger.ts';
-import { createLeftBehind } from '../../runtime/left-behind.ts';
-import { runTool, verifyTool } from '../../runtime/run-tool.ts';
-import type { ToolRun, ToolRunOptions } from '../../runtime/run-tool.ts';
+import { createLeftBehind } from '../../runtime/tool-call/left-behind.ts';
+import { runTool, verifyTool } from '../../runtime/tool-call/run-tool.ts';
+import type { ToolRun, ToolRunOptions } from '../../runtime/tool-call/run-tool.ts';
 import { simulatedClock } from '../../testing/simulated-clock.ts';
 import { capability } from './capability.ts';
 import { capabilityTool, maxProvidedCharacters } from './capability-tool.ts';

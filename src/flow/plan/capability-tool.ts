@@ -1,4 +1,4 @@
-import { copyStrictJson } from '../../agent/strict-json.ts';
+import { copyStrictJson } from '../../agent/report/strict-json.ts';
 import { defined } from '../../base/defined.ts';
 import { isRecord } from '../../base/json.ts';
 import type { Json } from '../../base/json.ts';
@@ -6,8 +6,8 @@ import { severities } from '../../errors/codes.ts';
 import type { Severity } from '../../errors/codes.ts';
 import { thrownOf } from '../../errors/live-errors.ts';
 import { defineTool } from '../../model/define-tool.ts';
-import type { ReadSchema } from '../../model/schema.ts';
-import { showValue } from '../../model/show-value.ts';
+import type { ReadSchema } from '../../model/schema/schema.ts';
+import { showValue } from '../../model/check/show-value.ts';
 import type {
   ErrorVerdict,
   FailDetails,

@@ -1,5 +1,5 @@
 import { nearestNames } from '../../base/nearest.ts';
-import { showName } from '../../model/show-value.ts';
+import { showName } from '../../model/check/show-value.ts';
 import type { Capability, PlanProgress, PlanStep } from './plan-types.ts';
 
 /** What a plan is held against. */

@@ -1,7 +1,7 @@
 import { isRecord } from '../../base/json.ts';
 import type { Json } from '../../base/json.ts';
 import { nearestNames } from '../../base/nearest.ts';
-import { showName } from '../../model/show-value.ts';
+import { showName } from '../../model/check/show-value.ts';
 import type { PlanAbout, PlanNode } from './plan-types.ts';
 import { aboutData, joinParts, showCapabilities, showFailures, showReasons, showTask } from './show-about.ts';
 

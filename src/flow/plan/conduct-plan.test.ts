@@ -7,7 +7,7 @@ import { isRecord } from '../../base/json.ts';
 import type { Json } from '../../base/json.ts';
 import type { FailureCode, Severity } from '../../errors/codes.ts';
 import { createFailure } from '../../errors/failure.ts';
-import type { ConductorCall, ConductorStep, ConductorView } from '../../runtime/conductor.ts';
+import type { ConductorCall, ConductorStep, ConductorView } from '../../runtime/children/conductor.ts';
 import { capability } from './capability.ts';
 import { defaultPlanLimits, resolvePlanLimits } from './check-definition.ts';
 import { createPlanConductor } from './conduct-plan.ts';

@@ -1,7 +1,12 @@
 import { unreachable } from '../../base/assert.ts';
 import { defined } from '../../base/defined.ts';
 import type { Json } from '../../base/json.ts';
-import type { Conductor, ConductorCall, ConductorStep, ConductorView } from '../../runtime/conductor.ts';
+import type {
+  Conductor,
+  ConductorCall,
+  ConductorStep,
+  ConductorView,
+} from '../../runtime/children/conductor.ts';
 import { checkPlanDefinition } from './check-definition.ts';
 import { foldPlan } from './fold-plan.ts';
 import { valuesTooLong } from './plan-failures.ts';

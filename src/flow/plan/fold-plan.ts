@@ -1,5 +1,5 @@
 import type { RecordedCall } from '../../agent/conducted.ts';
-import type { ConductorView } from '../../runtime/conductor.ts';
+import type { ConductorView } from '../../runtime/children/conductor.ts';
 import { clarify } from './clarify.ts';
 import { extractTask } from './extract-task.ts';
 import { applyClassified } from './fold-classified.ts';

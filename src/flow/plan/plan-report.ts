@@ -1,7 +1,7 @@
 import type { RecordedCall } from '../../agent/conducted.ts';
 import type { RunOutcome } from '../../agent/run-outcome.ts';
 import { isRecord } from '../../base/json.ts';
-import type { ConductorView, NodeReport } from '../../runtime/conductor.ts';
+import type { ConductorView, NodeReport } from '../../runtime/children/conductor.ts';
 import { nodeNames } from './plan-state.ts';
 import type { PlanState } from './plan-state.ts';
 import type { PlanStep } from './plan-types.ts';

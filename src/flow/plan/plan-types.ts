@@ -1,7 +1,7 @@
 import type { Json } from '../../base/json.ts';
 import type { Failure, SideEffect } from '../../errors/failure.ts';
 import type { FailureCode, Severity } from '../../errors/codes.ts';
-import type { StandardSchema } from '../../model/standard-schema.ts';
+import type { StandardSchema } from '../../model/schema/standard-schema.ts';
 import type { Permission, Schema, ToolContext, ToolEffect, Verified } from '../../model/tool.ts';
 import type { RetryOption } from '../../resilience/retry-policy.ts';
 

@@ -9,7 +9,7 @@ import { toFinish } from '../../providers/ai-sdk/read-finish.ts';
 import { readPart } from '../../providers/ai-sdk/read-part.ts';
 import type { ReadPart } from '../../providers/ai-sdk/read-part.ts';
 import type { AiSdkOutcome } from '../../providers/ai-sdk/tally.ts';
-import type { Attempted } from '../../runtime/call-target.ts';
+import type { Attempted } from '../../runtime/model-call/call-target.ts';
 
 interface Seen {
   /** Whether the answer holds more than blank text and thoughts. */

@@ -4,11 +4,11 @@ import type { Timeouts } from '../../model/timeouts.ts';
 import { familyOf } from '../../providers/ai-sdk/language-model.ts';
 import type { AiSdkRecord, CheckedModel } from '../../providers/ai-sdk/language-model.ts';
 import type { AiSdkOutcome } from '../../providers/ai-sdk/tally.ts';
-import type { CallOptions } from '../../runtime/call-model.ts';
-import { resolveLoopOptions } from '../../runtime/call-policy.ts';
-import type { CallPolicy } from '../../runtime/call-policy.ts';
-import type { CallTarget, LoopEvent, LoopOptions } from '../../runtime/call-target.ts';
-import { createDelivery } from '../../runtime/delivery.ts';
+import type { CallOptions } from '../../runtime/model-call/call-model.ts';
+import { resolveLoopOptions } from '../../runtime/model-call/call-policy.ts';
+import type { CallPolicy } from '../../runtime/model-call/call-policy.ts';
+import type { CallTarget, LoopEvent, LoopOptions } from '../../runtime/model-call/call-target.ts';
+import { createDelivery } from '../../runtime/model-call/delivery.ts';
 
 /** How the wrapped model goes about failures. */
 export interface ResilientPolicy extends CallPolicy, Pick<CallOptions, 'gates' | 'clock' | 'random'> {

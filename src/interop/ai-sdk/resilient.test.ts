@@ -6,8 +6,8 @@ import { refused, scriptedModel, whole } from '../../../test/ai-sdk/scripted-mod
 import type { Script } from '../../../test/ai-sdk/scripted-model.ts';
 import { ConfigError } from '../../errors/rerail-error.ts';
 import type { AiSdkLanguageModel, SpecificationVersion } from '../../providers/ai-sdk/language-model.ts';
-import type { LoopEvent } from '../../runtime/call-target.ts';
-import { createGates } from '../../runtime/gates.ts';
+import type { LoopEvent } from '../../runtime/model-call/call-target.ts';
+import { createGates } from '../../runtime/model-call/gates.ts';
 import { simulatedClock } from '../../testing/simulated-clock.ts';
 import { resilient } from './resilient.ts';
 import type { ResilientPolicy } from './resilient-call.ts';

@@ -6,7 +6,7 @@ import { finishPart, textParts } from '../../../test/ai-sdk/fake-model.ts';
 import { refused, reset, scriptedModel, whole } from '../../../test/ai-sdk/scripted-model.ts';
 import type { Script, ScriptedModel } from '../../../test/ai-sdk/scripted-model.ts';
 import type { AiSdkRecord } from '../../providers/ai-sdk/language-model.ts';
-import { createGates } from '../../runtime/gates.ts';
+import { createGates } from '../../runtime/model-call/gates.ts';
 import { simulatedClock } from '../../testing/simulated-clock.ts';
 import { resilient } from './resilient.ts';
 import type { ResilientPolicy } from './resilient-call.ts';

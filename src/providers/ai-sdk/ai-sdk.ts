@@ -5,7 +5,7 @@ import { createAssembly } from '../../model/assembly.ts';
 import type { Assembled } from '../../model/assembly.ts';
 import { someCapabilities } from '../../model/capabilities.ts';
 import type { Capabilities } from '../../model/capabilities.ts';
-import { checkRequest } from '../../model/check-request.ts';
+import { checkRequest } from '../../model/check/check-request.ts';
 import type { AttemptOptions, Model, ModelResponse } from '../../model/model.ts';
 import { aPrice } from '../../model/price.ts';
 import type { Price } from '../../model/price.ts';
@@ -25,8 +25,8 @@ import { readPart } from './read-part.ts';
 import type { ReadPart } from './read-part.ts';
 import { toCallOptions } from './to-call-options.ts';
 import { createTranslator } from './translator.ts';
-import { aFlag, aFunction, aText, checkOptions } from '../../model/check-options.ts';
-import type { OptionRule } from '../../model/check-options.ts';
+import { aFlag, aFunction, aText, checkOptions } from '../../model/check/check-options.ts';
+import type { OptionRule } from '../../model/check/check-options.ts';
 
 /** What may be said about an AI SDK model that it does not say itself. */
 export interface AiSdkOptions {

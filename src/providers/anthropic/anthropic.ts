@@ -1,11 +1,11 @@
-import { aFlag } from '../../model/check-options.ts';
+import { aFlag } from '../../model/check/check-options.ts';
 import { addressVariables } from '../address-variables.ts';
 import { capabilitiesOf } from '../capability-tables.ts';
 import { defineProvider } from '../define-provider.ts';
 import { addressOf } from '../open-endpoint.ts';
 import type { Wire } from '../define-provider.ts';
 import { priceOf } from '../prices.ts';
-import { anthropicMessages } from '../protocols/anthropic.ts';
+import { anthropicMessages } from '../protocols/anthropic/anthropic.ts';
 import type { Provider, ProviderOptions } from '../provider-options.ts';
 
 /** Anthropic's own libraries take the address without its version, so many gateways name theirs like that. */

@@ -1,4 +1,4 @@
-import { aFlag, anyValue, aText } from '../../model/check-options.ts';
+import { aFlag, anyValue, aText } from '../../model/check/check-options.ts';
 import type { Environment } from '../api-key.ts';
 import { configError, notConfiguredError } from '../config-error.ts';
 import { defineProvider } from '../define-provider.ts';

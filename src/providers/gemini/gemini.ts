@@ -2,7 +2,7 @@ import { capabilitiesOf } from '../capability-tables.ts';
 import { defineProvider } from '../define-provider.ts';
 import { addressOf } from '../open-endpoint.ts';
 import { priceOf } from '../prices.ts';
-import { gemini as geminiProtocol } from '../protocols/gemini.ts';
+import { gemini as geminiProtocol } from '../protocols/gemini/gemini.ts';
 import type { Provider, ProviderOptions } from '../provider-options.ts';
 import { geminiOfficial } from './gemini-address.ts';
 

@@ -11,8 +11,8 @@ import type { Proxy, ProxyEnvironment } from './proxy.ts';
 import { decideRedirect } from './redirect.ts';
 import type { SendOptions, Transport, TransportRequest, TransportResponse } from './transport.ts';
 import { createTunnelAgent } from './tunnel.ts';
-import { anObject, anyValue, checkOptions } from '../../model/check-options.ts';
-import type { OptionRule } from '../../model/check-options.ts';
+import { anObject, anyValue, checkOptions } from '../../model/check/check-options.ts';
+import type { OptionRule } from '../../model/check/check-options.ts';
 
 /** What `createNodeTransport` may be told; every bound has a default. */
 export interface NodeTransportOptions {

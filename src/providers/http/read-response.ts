@@ -1,7 +1,7 @@
 import { Buffer, isUtf8 } from 'node:buffer';
 import type { Failure } from '../../errors/failure.ts';
-import { parseExactly } from '../../model/exact-json.ts';
-import { maxJsonDepth, nestsTooDeeply } from '../../model/json-depth.ts';
+import { parseExactly } from '../../model/check/exact-json.ts';
+import { maxJsonDepth, nestsTooDeeply } from '../../model/check/json-depth.ts';
 import { isProgress } from '../../model/stream-part.ts';
 import type { StreamPart } from '../../model/stream-part.ts';
 import type { DecodeResult, StreamDecoder } from '../protocol.ts';

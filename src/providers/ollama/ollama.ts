@@ -1,6 +1,6 @@
 import { capabilitiesOf } from '../capability-tables.ts';
 import { defineProvider } from '../define-provider.ts';
-import { openaiChat } from '../protocols/openai-chat.ts';
+import { openaiChat } from '../protocols/openai-chat/openai-chat.ts';
 import type { Provider, ProviderOptions } from '../provider-options.ts';
 import { ollamaAddress } from './ollama-address.ts';
 

@@ -15,5 +15,5 @@ export {
   vllm,
   xai,
 } from './presets.ts';
-export type { OpenaiChatDialect } from '../protocols/openai-chat-dialect.ts';
+export type { OpenaiChatDialect } from '../protocols/openai-chat/openai-chat-dialect.ts';
 export type { EmbeddingOptions } from '../embedding-options.ts';

@@ -2,7 +2,7 @@
 import { defined } from '../../base/defined.ts';
 import { addressVariableOf } from '../address-variables.ts';
 import type { CapabilityTable } from '../capability-tables.ts';
-import type { OpenaiChatDialect } from '../protocols/openai-chat-dialect.ts';
+import type { OpenaiChatDialect } from '../protocols/openai-chat/openai-chat-dialect.ts';
 import { createCompatible } from './openai-compatible.ts';
 import type { OpenAICompatibleProvider } from './openai-compatible.ts';
 

@@ -1,13 +1,13 @@
 import type { Capabilities } from '../../model/capabilities.ts';
-import { aFlag, anyValue, aText } from '../../model/check-options.ts';
+import { aFlag, anyValue, aText } from '../../model/check/check-options.ts';
 import { capabilitiesOf } from '../capability-tables.ts';
 import { configError } from '../config-error.ts';
 import { defineProvider } from '../define-provider.ts';
 import { addressOf } from '../open-endpoint.ts';
 import type { Wire } from '../define-provider.ts';
 import { priceOf } from '../prices.ts';
-import { openaiChat } from '../protocols/openai-chat.ts';
-import { openaiResponses } from '../protocols/openai-responses.ts';
+import { openaiChat } from '../protocols/openai-chat/openai-chat.ts';
+import { openaiResponses } from '../protocols/openai-responses/openai-responses.ts';
 import type { Provider, ProviderOptions } from '../provider-options.ts';
 import { openaiOfficial } from './openai-address.ts';
 

@@ -1,9 +1,9 @@
 import { defined } from '../../base/defined.ts';
 import { someCapabilities } from '../../model/capabilities.ts';
 import type { Capabilities } from '../../model/capabilities.ts';
-import { aFunction, aText, checkOptions } from '../../model/check-options.ts';
-import type { OptionRule } from '../../model/check-options.ts';
-import { checkRequest } from '../../model/check-request.ts';
+import { aFunction, aText, checkOptions } from '../../model/check/check-options.ts';
+import type { OptionRule } from '../../model/check/check-options.ts';
+import { checkRequest } from '../../model/check/check-request.ts';
 import { emptyPartial } from '../../model/model.ts';
 import type { Model } from '../../model/model.ts';
 import { aPrice } from '../../model/price.ts';

@@ -2,7 +2,7 @@ import { isRecord } from '../../base/json.ts';
 import { defined } from '../../base/defined.ts';
 import type { Finish, FinishReason } from '../../model/finish.ts';
 import type { Signature } from '../../model/message.ts';
-import { showValue } from '../../model/show-value.ts';
+import { showValue } from '../../model/check/show-value.ts';
 import { isProgress } from '../../model/stream-part.ts';
 import type { StreamPart } from '../../model/stream-part.ts';
 import { readCount } from '../../model/usage.ts';

@@ -1,6 +1,6 @@
 import { isRecord } from '../../base/json.ts';
-import { parseExactly } from '../../model/exact-json.ts';
-import { maxJsonDepth, nestsTooDeeply } from '../../model/json-depth.ts';
+import { parseExactly } from '../../model/check/exact-json.ts';
+import { maxJsonDepth, nestsTooDeeply } from '../../model/check/json-depth.ts';
 import type { DecodeProblem, DecodeResult } from '../protocol.ts';
 import { jsonText } from './json-text.ts';
 

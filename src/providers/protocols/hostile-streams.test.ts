@@ -3,10 +3,10 @@ import { classifyProviderFailure } from '../../errors/classify-provider-failure.
 import { createAssembly } from '../../model/assembly.ts';
 import { settle } from '../../model/settle.ts';
 import type { WireProtocol } from '../protocol.ts';
-import { anthropicMessages } from './anthropic.ts';
-import { gemini } from './gemini.ts';
-import { openaiChat } from './openai-chat.ts';
-import { openaiResponses } from './openai-responses.ts';
+import { anthropicMessages } from './anthropic/anthropic.ts';
+import { gemini } from './gemini/gemini.ts';
+import { openaiChat } from './openai-chat/openai-chat.ts';
+import { openaiResponses } from './openai-responses/openai-responses.ts';
 
 // What every protocol must make of the same trouble: the one verdict, whatever the wire looks like.
 

@@ -1,5 +1,5 @@
-import { writeExactly } from '../../model/exact-json.ts';
-import { nestsTooDeeply } from '../../model/json-depth.ts';
+import { writeExactly } from '../../model/check/exact-json.ts';
+import { nestsTooDeeply } from '../../model/check/json-depth.ts';
 
 /** The value as JSON, or nothing where it has none: too deep, or not a value of JSON at all. */
 export function jsonText(value: unknown): string | undefined {

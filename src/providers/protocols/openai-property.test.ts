@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { StreamPart } from '../../model/stream-part.ts';
 import type { WireProtocol } from '../protocol.ts';
-import { openaiChat } from './openai-chat.ts';
-import { openaiResponses } from './openai-responses.ts';
+import { openaiChat } from './openai-chat/openai-chat.ts';
+import { openaiResponses } from './openai-responses/openai-responses.ts';
 
 const protocols: readonly WireProtocol[] = [openaiChat, openaiResponses];
 

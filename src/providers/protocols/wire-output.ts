@@ -1,7 +1,7 @@
 import type { RequestNote } from '../../model/request-note.ts';
 import type { ModelRequest } from '../../model/request.ts';
 import { describeOutput, toOutputSchema } from '../../model/output-schema.ts';
-import type { SchemaDialect } from '../../model/tool-schema.ts';
+import type { SchemaDialect } from '../../model/schema/tool-schema.ts';
 
 /** The schema of the answer as one provider takes it. */
 export interface WireOutput {

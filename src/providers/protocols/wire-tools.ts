@@ -1,8 +1,8 @@
 import type { WireRequest } from '../protocol.ts';
 import type { RequestNote } from '../../model/request-note.ts';
 import type { JsonSchema, ModelRequest, ToolChoice, ToolDefinition } from '../../model/request.ts';
-import { toWireSchema } from '../../model/tool-schema.ts';
-import type { SchemaDialect } from '../../model/tool-schema.ts';
+import { toWireSchema } from '../../model/schema/tool-schema.ts';
+import type { SchemaDialect } from '../../model/schema/tool-schema.ts';
 
 /** The tools of a request as one provider takes them, and which of them it cannot be told of. */
 export interface WireTools {

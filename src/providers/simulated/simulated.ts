@@ -11,7 +11,7 @@ import { charactersPerToken, estimateTokens } from './estimate-tokens.ts';
 import type { MindAnswer, MindCall } from './mind-answer.ts';
 import { createMind } from './mind.ts';
 import { playAttempt } from './play-attempt.ts';
-import { checkOptions } from '../../model/check-options.ts';
+import { checkOptions } from '../../model/check/check-options.ts';
 
 /** One turn that a demonstration wants word for word. A plain string is a text. */
 export type PlannedTurn = string | { readonly text?: string; readonly toolCalls?: readonly MindCall[] };

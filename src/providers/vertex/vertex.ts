@@ -1,4 +1,4 @@
-import { anyValue } from '../../model/check-options.ts';
+import { anyValue } from '../../model/check/check-options.ts';
 import { checkToken } from '../api-key.ts';
 import type { Environment } from '../api-key.ts';
 import { capabilitiesOf } from '../capability-tables.ts';
@@ -8,7 +8,7 @@ import type { Wire } from '../define-provider.ts';
 import { keepSecret } from '../kept-secrets.ts';
 import type { Address } from '../open-endpoint.ts';
 import { priceOf } from '../prices.ts';
-import { gemini as geminiProtocol } from '../protocols/gemini.ts';
+import { gemini as geminiProtocol } from '../protocols/gemini/gemini.ts';
 import type { Provider, ProviderOptions } from '../provider-options.ts';
 
 /** What `vertex` takes besides what every provider takes. */

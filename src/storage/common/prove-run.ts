@@ -1,9 +1,9 @@
 import { defined } from '../../base/defined.ts';
-import { chainStart, hashEvent } from '../../model/event-chain.ts';
-import { salvageMark } from '../../model/proven.ts';
-import type { ProvenRun, RunDamage } from '../../model/proven.ts';
-import type { RunRow, StoredEvent } from '../../model/store.ts';
-import type { WholeSignal } from '../../model/whole-run.ts';
+import { chainStart, hashEvent } from '../../model/store/event-chain.ts';
+import { salvageMark } from '../../model/store/proven.ts';
+import type { ProvenRun, RunDamage } from '../../model/store/proven.ts';
+import type { RunRow, StoredEvent } from '../../model/store/store.ts';
+import type { WholeSignal } from '../../model/store/whole-run.ts';
 import type { Json } from '../../base/json.ts';
 import { decodeText } from './stored-text.ts';
 import { hashInMark } from './text-addition.ts';

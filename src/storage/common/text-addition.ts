@@ -1,6 +1,6 @@
 import { defined } from '../../base/defined.ts';
-import { hashEvent } from '../../model/event-chain.ts';
-import type { Addition, RowChange } from '../../model/store.ts';
+import { hashEvent } from '../../model/store/event-chain.ts';
+import type { Addition, RowChange } from '../../model/store/store.ts';
 import { encodeContent } from './stored-text.ts';
 
 /** An addition whose bodies are text: written when the verb was called, so that nothing done to them later matters. */

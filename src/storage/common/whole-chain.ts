@@ -1,6 +1,6 @@
 import type { RerailError } from '../../errors/rerail-error.ts';
-import { chainStart, hashEvent } from '../../model/event-chain.ts';
-import type { WholeRun, WholeSession } from '../../model/whole-run.ts';
+import { chainStart, hashEvent } from '../../model/store/event-chain.ts';
+import type { WholeRun, WholeSession } from '../../model/store/whole-run.ts';
 import { storageError } from './storage-error.ts';
 import { hashEvents } from './text-addition.ts';
 import type { ChainEnd, HashedEvent } from './text-addition.ts';

@@ -1,7 +1,14 @@
 import { configError } from '../../errors/config-error.ts';
 import type { PostgresAddress, PostgresOptions } from './postgres.ts';
-import { aFlag, aNumber, anObjectWith, anyValue, checkOptions, oneOf } from '../../model/check-options.ts';
-import type { OptionRule } from '../../model/check-options.ts';
+import {
+  aFlag,
+  aNumber,
+  anObjectWith,
+  anyValue,
+  checkOptions,
+  oneOf,
+} from '../../model/check/check-options.ts';
+import type { OptionRule } from '../../model/check/check-options.ts';
 
 const maxTimeoutMs = 3_600_000;
 

@@ -1,5 +1,5 @@
-import { chainStart } from '../../model/event-chain.ts';
-import type { Created, LeaseOwner, NewRun } from '../../model/store.ts';
+import { chainStart } from '../../model/store/event-chain.ts';
+import type { Created, LeaseOwner, NewRun } from '../../model/store/store.ts';
 import { ownProcess } from '../common/owner-process.ts';
 import { encodeText } from '../common/stored-text.ts';
 import { changedFields, hashEvents } from '../common/text-addition.ts';

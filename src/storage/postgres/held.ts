@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import type { Lease, LeaseOwner } from '../../model/store.ts';
+import type { Lease, LeaseOwner } from '../../model/store/store.ts';
 import type { HashedEvent } from '../common/text-addition.ts';
 import type { MakeClient, PgClient, SqlParameter, SqlRow } from './driver.ts';
 import type { RunRecord } from './run-record.ts';

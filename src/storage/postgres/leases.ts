@@ -1,4 +1,4 @@
-import type { Claimed, Lease, LeaseOwner } from '../../model/store.ts';
+import type { Claimed, Lease, LeaseOwner } from '../../model/store/store.ts';
 import { ownProcess } from '../common/owner-process.ts';
 import { encodeText } from '../common/stored-text.ts';
 import { checkHead, knownHead } from './head-check.ts';

@@ -1,5 +1,5 @@
 import type { RerailError } from '../../errors/rerail-error.ts';
-import type { Lease, RowChange } from '../../model/store.ts';
+import type { Lease, RowChange } from '../../model/store/store.ts';
 import { encodeText } from '../common/stored-text.ts';
 import { changedFields, hashEvents } from '../common/text-addition.ts';
 import type { HashedEvent, TextAddition } from '../common/text-addition.ts';

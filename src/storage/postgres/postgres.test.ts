@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startPostgres } from '../../../test/postgres/start-postgres.ts';
 import type { Postgres } from '../../../test/postgres/start-postgres.ts';
-import type { Store } from '../../model/store.ts';
+import type { Store } from '../../model/store/store.ts';
 import { storeConformance } from '../../testing/store-conformance.ts';
 import type { MakeStore } from '../../testing/store-conformance.ts';
 import { postgres } from './postgres.ts';

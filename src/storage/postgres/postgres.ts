@@ -9,7 +9,7 @@ import type {
   RunStore,
   SessionStore,
   Store,
-} from '../../model/store.ts';
+} from '../../model/store/store.ts';
 import { checkRetention, checkRunQuery } from '../../model/store-query.ts';
 import { toTexts } from '../common/text-addition.ts';
 import { findBlob, keepBlob } from './blobs.ts';

@@ -1,6 +1,6 @@
-import type { ProvenRecords, ProvenRun } from '../../model/proven.ts';
-import type { StoredEvent } from '../../model/store.ts';
-import type { WholeSignal } from '../../model/whole-run.ts';
+import type { ProvenRecords, ProvenRun } from '../../model/store/proven.ts';
+import type { StoredEvent } from '../../model/store/store.ts';
+import type { WholeSignal } from '../../model/store/whole-run.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
 import { proveEvent, proveRun } from '../common/prove-run.ts';
 import { decodeText, encodeText } from '../common/stored-text.ts';

@@ -1,5 +1,5 @@
 import type { RerailError } from '../../errors/rerail-error.ts';
-import type { Lease } from '../../model/store.ts';
+import type { Lease } from '../../model/store/store.ts';
 import { storageError } from '../common/storage-error.ts';
 import { noteHead } from './head-check.ts';
 import type { Held } from './held.ts';

@@ -1,7 +1,7 @@
 import type { Json } from '../../base/json.ts';
 import type { RerailError } from '../../errors/rerail-error.ts';
-import { chainStart, hashEvent } from '../../model/event-chain.ts';
-import type { EventRange, StoredEvent } from '../../model/store.ts';
+import { chainStart, hashEvent } from '../../model/store/event-chain.ts';
+import type { EventRange, StoredEvent } from '../../model/store/store.ts';
 import { storageError } from '../common/storage-error.ts';
 import { decodeText, encodeText } from '../common/stored-text.ts';
 import { hashInMark } from '../common/text-addition.ts';

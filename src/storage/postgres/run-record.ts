@@ -1,5 +1,5 @@
 import { defined } from '../../base/defined.ts';
-import type { RunRow, StoredStatus } from '../../model/store.ts';
+import type { RunRow, StoredStatus } from '../../model/store/store.ts';
 import { isKnownDead } from '../common/owner-process.ts';
 import { storageError } from '../common/storage-error.ts';
 import { decodeText, encodeText } from '../common/stored-text.ts';

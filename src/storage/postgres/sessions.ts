@@ -1,6 +1,6 @@
-import { chainStart, hashEvent } from '../../model/event-chain.ts';
+import { chainStart, hashEvent } from '../../model/store/event-chain.ts';
 import type { Message } from '../../model/message.ts';
-import type { SessionPage, SessionRow } from '../../model/store.ts';
+import type { SessionPage, SessionRow } from '../../model/store/store.ts';
 import { limitOf, nextOf, placeAt } from '../common/pages.ts';
 import { storageError } from '../common/storage-error.ts';
 import { decodeText, encodeText } from '../common/stored-text.ts';

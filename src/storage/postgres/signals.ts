@@ -1,5 +1,5 @@
 import type { Json } from '../../base/json.ts';
-import type { NewSignal, SignalKept, StoredSignal } from '../../model/store.ts';
+import type { NewSignal, SignalKept, StoredSignal } from '../../model/store/store.ts';
 import { decodeText, encodeText } from '../common/stored-text.ts';
 import type { SqlRow } from './driver.ts';
 import { nowOf } from './held.ts';

@@ -1,4 +1,4 @@
-import type { Restored, WholeRun, WholeSignal } from '../../model/whole-run.ts';
+import type { Restored, WholeRun, WholeSignal } from '../../model/store/whole-run.ts';
 import { decodeText, encodeText } from '../common/stored-text.ts';
 import type { HashedEvent } from '../common/text-addition.ts';
 import { chainOf } from '../common/whole-chain.ts';

@@ -1,5 +1,5 @@
-import { chainStart } from '../../model/event-chain.ts';
-import type { Restored, WholeSession } from '../../model/whole-run.ts';
+import { chainStart } from '../../model/store/event-chain.ts';
+import type { Restored, WholeSession } from '../../model/store/whole-run.ts';
 import { decodeText, encodeText } from '../common/stored-text.ts';
 import { chainMessages } from '../common/whole-chain.ts';
 import { columns } from './append-statements.ts';

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Failure } from '../../errors/failure.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
-import { chainStart } from '../../model/event-chain.ts';
-import type { StoreCheck, StoreProblem } from '../../model/store.ts';
+import { chainStart } from '../../model/store/event-chain.ts';
+import type { StoreCheck, StoreProblem } from '../../model/store/store.ts';
 import { decodeText, encodeText } from '../common/stored-text.ts';
 import { findBlob } from './blobs.ts';
 import type { SqlRow } from './driver.ts';

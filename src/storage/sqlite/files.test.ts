@@ -16,7 +16,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Json } from '../../base/json.ts';
 import type { RerailError } from '../../errors/rerail-error.ts';
 import type { Message } from '../../model/message.ts';
-import type { Created, Lease, Store } from '../../model/store.ts';
+import type { Created, Lease, Store } from '../../model/store/store.ts';
 import { seededRandom } from '../../testing/seeded-random.ts';
 import { chooseDriver, loadDriver } from './driver.ts';
 import { openDatabase } from './open-database.ts';

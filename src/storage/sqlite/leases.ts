@@ -1,6 +1,6 @@
 import { assert } from '../../base/assert.ts';
 import type { RerailError } from '../../errors/rerail-error.ts';
-import type { Claimed, Lease, LeaseOwner } from '../../model/store.ts';
+import type { Claimed, Lease, LeaseOwner } from '../../model/store/store.ts';
 import { ownProcess } from '../common/owner-process.ts';
 import { storageError } from '../common/storage-error.ts';
 import { encodeText } from '../common/stored-text.ts';

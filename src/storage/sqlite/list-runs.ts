@@ -1,4 +1,4 @@
-import type { RunPage, RunQuery, RunRow, WaitingQuery, WaitingRun } from '../../model/store.ts';
+import type { RunPage, RunQuery, RunRow, WaitingQuery, WaitingRun } from '../../model/store/store.ts';
 import { limitOf, nextOf, placeAt } from '../common/pages.ts';
 import { encodeText } from '../common/stored-text.ts';
 import type { SqlRow, SqlValue } from './driver.ts';

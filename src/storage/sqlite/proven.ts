@@ -1,9 +1,9 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import type { ProvenRecords, ProvenRun } from '../../model/proven.ts';
-import type { RunRow, StoredEvent } from '../../model/store.ts';
-import type { WholeSignal } from '../../model/whole-run.ts';
+import type { ProvenRecords, ProvenRun } from '../../model/store/proven.ts';
+import type { RunRow, StoredEvent } from '../../model/store/store.ts';
+import type { WholeSignal } from '../../model/store/whole-run.ts';
 import { proveEvent, proveRun } from '../common/prove-run.ts';
 import { decodeText, encodeText } from '../common/stored-text.ts';
 import { findBlob } from './blobs.ts';

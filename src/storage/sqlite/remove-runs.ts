@@ -1,5 +1,5 @@
-import { chainStart } from '../../model/event-chain.ts';
-import type { Retention } from '../../model/store.ts';
+import { chainStart } from '../../model/store/event-chain.ts';
+import type { Retention } from '../../model/store/store.ts';
 import { decodeText, encodeText } from '../common/stored-text.ts';
 import { readHash, readLastSeq } from './head-check.ts';
 import { addHeads } from './heads.ts';

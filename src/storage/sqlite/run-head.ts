@@ -1,4 +1,4 @@
-import { chainStart, hashEvent } from '../../model/event-chain.ts';
+import { chainStart, hashEvent } from '../../model/store/event-chain.ts';
 import { decodeText, encodeText } from '../common/stored-text.ts';
 import { getRows } from './held.ts';
 import type { Connection } from './held.ts';

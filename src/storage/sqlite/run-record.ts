@@ -1,6 +1,6 @@
 import { defined } from '../../base/defined.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
-import type { RunRow, StoredStatus } from '../../model/store.ts';
+import type { RunRow, StoredStatus } from '../../model/store/store.ts';
 import { isKnownDead } from '../common/owner-process.ts';
 import { storageError } from '../common/storage-error.ts';
 import { checkOf, decodeText, encodeText } from '../common/stored-text.ts';

@@ -1,4 +1,4 @@
-import type { RowChange } from '../../model/store.ts';
+import type { RowChange } from '../../model/store/store.ts';
 import { encodeText } from '../common/stored-text.ts';
 import { change, getRow } from './held.ts';
 import type { Connection } from './held.ts';

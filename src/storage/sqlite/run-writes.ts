@@ -1,5 +1,5 @@
-import { chainStart, hashEvent } from '../../model/event-chain.ts';
-import type { Created, Lease, LeaseOwner, NewRun, RowChange } from '../../model/store.ts';
+import { chainStart, hashEvent } from '../../model/store/event-chain.ts';
+import type { Created, Lease, LeaseOwner, NewRun, RowChange } from '../../model/store/store.ts';
 import { storageError } from '../common/storage-error.ts';
 import { encodeText } from '../common/stored-text.ts';
 import { changedFields, hashEvents, maxBodyCharacters } from '../common/text-addition.ts';

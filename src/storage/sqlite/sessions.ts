@@ -1,7 +1,7 @@
-import { chainStart, hashEvent } from '../../model/event-chain.ts';
+import { chainStart, hashEvent } from '../../model/store/event-chain.ts';
 import type { Message } from '../../model/message.ts';
-import type { SessionPage, SessionRow } from '../../model/store.ts';
-import type { Restored, WholeSession } from '../../model/whole-run.ts';
+import type { SessionPage, SessionRow } from '../../model/store/store.ts';
+import type { Restored, WholeSession } from '../../model/store/whole-run.ts';
 import { limitOf, nextOf, placeAt } from '../common/pages.ts';
 import { storageError } from '../common/storage-error.ts';
 import { chainMessages, messageType } from '../common/whole-chain.ts';

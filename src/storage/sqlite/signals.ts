@@ -1,5 +1,5 @@
 import type { Json } from '../../base/json.ts';
-import type { NewSignal, SignalKept, StoredSignal } from '../../model/store.ts';
+import type { NewSignal, SignalKept, StoredSignal } from '../../model/store/store.ts';
 import { storageError } from '../common/storage-error.ts';
 import { checkOf, decodeText, encodeText } from '../common/stored-text.ts';
 import type { SqlRow, SqlValue } from './driver.ts';

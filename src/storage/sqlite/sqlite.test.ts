@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { assert } from '../../base/assert.ts';
-import type { Store } from '../../model/store.ts';
+import type { Store } from '../../model/store/store.ts';
 import { storeConformance } from '../../testing/store-conformance.ts';
 import type { MakeStore } from '../../testing/store-conformance.ts';
 import { loadDriver } from './driver.ts';

@@ -10,7 +10,7 @@ import type {
   RunStore,
   SessionStore,
   Store,
-} from '../../model/store.ts';
+} from '../../model/store/store.ts';
 import { checkRetention, checkRunQuery } from '../../model/store-query.ts';
 import { toTexts } from '../common/text-addition.ts';
 import { findBlob, keepBlob } from './blobs.ts';
@@ -42,8 +42,8 @@ import {
 import { findSignals, keepSignal } from './signals.ts';
 import { readWhole, restoreRun } from './whole-runs.ts';
 import { atOnce, enqueue, lookUp, noteHeadsNow, read, scan, settled } from './write-queue.ts';
-import { aNumber, anObjectWith, checkOptions, oneOf } from '../../model/check-options.ts';
-import type { OptionRule } from '../../model/check-options.ts';
+import { aNumber, anObjectWith, checkOptions, oneOf } from '../../model/check/check-options.ts';
+import type { OptionRule } from '../../model/check/check-options.ts';
 
 /** How a database is kept. */
 export interface SqliteOptions {

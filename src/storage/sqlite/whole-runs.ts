@@ -1,4 +1,4 @@
-import type { Restored, WholeRun, WholeSignal } from '../../model/whole-run.ts';
+import type { Restored, WholeRun, WholeSignal } from '../../model/store/whole-run.ts';
 import { checkOf, decodeText, encodeText } from '../common/stored-text.ts';
 import { chainOf } from '../common/whole-chain.ts';
 import { checkHead } from './head-check.ts';

@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Json } from '../../base/json.ts';
 import { systemClock } from '../../base/system.ts';
-import type { Lease, RunQuery, Store } from '../../model/store.ts';
+import type { Lease, RunQuery, Store } from '../../model/store/store.ts';
 import { simulatedClock } from '../../testing/simulated-clock.ts';
 import { decodeContent, decodeText, encodeContent, encodeText } from '../common/stored-text.ts';
 import { loadDriver } from './driver.ts';

@@ -6,13 +6,13 @@ export type {
   SandboxLevel,
 } from '../sandbox/sandbox.ts';
 export { editFileTool } from './edit-file.ts';
-export { fetchTool } from './fetch-page.ts';
-export type { FetchOptions } from './fetch-page.ts';
-export { findFilesTool } from './find-files.ts';
-export { listFilesTool } from './list-files.ts';
+export { fetchTool } from './fetch/fetch-page.ts';
+export type { FetchOptions } from './fetch/fetch-page.ts';
+export { findFilesTool } from './search/find-files.ts';
+export { listFilesTool } from './search/list-files.ts';
 export { openWorkspace } from './open-workspace.ts';
 export { readFileTool } from './read-file.ts';
-export { searchFilesTool } from './search-files.ts';
+export { searchFilesTool } from './search/search-files.ts';
 export { shellTool } from './shell.ts';
 export type { ShellOptions } from './shell.ts';
 export { takeBack } from './take-back.ts';

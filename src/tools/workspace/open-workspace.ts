@@ -1,10 +1,10 @@
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { isRecord } from '../../base/json.ts';
-import { checkOptions } from '../../model/check-options.ts';
+import { checkOptions } from '../../model/check/check-options.ts';
 import { causesOf } from '../../errors/classify/causes.ts';
 import { configError } from '../../errors/config-error.ts';
-import { showName, showValue } from '../../model/show-value.ts';
+import { showName, showValue } from '../../model/check/show-value.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { errnoOf } from './workspace-error.ts';
 import type { ResolvedWorkspaceOptions, SandboxChoice, Workspace, WorkspaceOptions } from './workspace.ts';

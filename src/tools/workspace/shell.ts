@@ -5,7 +5,7 @@ import type { BoundedOutput, CommandResult } from '../sandbox/sandbox.ts';
 import { tool } from '../tool.ts';
 import { holdWorkspace } from './hold-workspace.ts';
 import type { Workspace } from './workspace.ts';
-import { checkOptions } from '../../model/check-options.ts';
+import { checkOptions } from '../../model/check/check-options.ts';
 
 /** How the shell tool is held. Everything has a default. */
 export interface ShellOptions {

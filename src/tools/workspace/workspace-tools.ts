@@ -1,17 +1,17 @@
 import type { Tool } from '../../model/tool.ts';
 import { editFileTool } from './edit-file.ts';
-import { fetchTool } from './fetch-page.ts';
-import type { FetchOptions } from './fetch-page.ts';
-import { findFilesTool } from './find-files.ts';
-import { listFilesTool } from './list-files.ts';
+import { fetchTool } from './fetch/fetch-page.ts';
+import type { FetchOptions } from './fetch/fetch-page.ts';
+import { findFilesTool } from './search/find-files.ts';
+import { listFilesTool } from './search/list-files.ts';
 import { readFileTool } from './read-file.ts';
 import { judgeByPlace } from './real-place.ts';
-import { searchFilesTool } from './search-files.ts';
+import { searchFilesTool } from './search/search-files.ts';
 import { shellTool } from './shell.ts';
 import type { ShellOptions } from './shell.ts';
 import type { Workspace } from './workspace.ts';
 import { writeFileTool } from './write-file.ts';
-import { checkOptions } from '../../model/check-options.ts';
+import { checkOptions } from '../../model/check/check-options.ts';
 
 /** Which tools, and how. */
 export interface WorkspaceToolsOptions {

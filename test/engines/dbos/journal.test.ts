@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/base/json.ts';
 import { systemClock } from '../../../src/base/system.ts';
-import { createMemoryEngine } from '../../../src/runtime/memory-engine.ts';
-import type { MemoryEngine } from '../../../src/runtime/memory-engine.ts';
-import type { DurableProgram, Effect, Engine } from '../../../src/runtime/durable.ts';
-import type { RunSnapshot } from '../../../src/runtime/journal.ts';
+import { createMemoryEngine } from '../../../src/runtime/record/memory-engine.ts';
+import type { MemoryEngine } from '../../../src/runtime/record/memory-engine.ts';
+import type { DurableProgram, Effect, Engine } from '../../../src/runtime/record/durable.ts';
+import type { RunSnapshot } from '../../../src/runtime/record/journal.ts';
 import { useDbos, whenOver } from './scene.ts';
 
 const scene = useDbos();

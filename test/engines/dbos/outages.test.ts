@@ -3,7 +3,7 @@ import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DbosOptions } from '../../../src/engines/dbos/options.ts';
-import type { DurableProgram, Engine, RunStatus } from '../../../src/runtime/durable.ts';
+import type { DurableProgram, Engine, RunStatus } from '../../../src/runtime/record/durable.ts';
 import { errorOf, failureOf, useDbos, waiting, whenOver } from './scene.ts';
 import type { Part } from './scene.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Engine } from '../../../src/runtime/durable.ts';
+import type { Engine } from '../../../src/runtime/record/durable.ts';
 import { startLife } from '../../kill/life.ts';
 import type { Life } from '../../kill/life.ts';
 import { bundleProgram } from '../../kill/program.ts';

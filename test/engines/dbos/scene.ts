@@ -10,7 +10,7 @@ import type {
   Effect,
   Engine,
   RunStatus,
-} from '../../../src/runtime/durable.ts';
+} from '../../../src/runtime/record/durable.ts';
 import { startPostgres } from '../../postgres/start-postgres.ts';
 import type { Postgres } from '../../postgres/start-postgres.ts';
 import { installDbos, loadDbos } from './find-dbos.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
-import type { DurableProgram, Effect, RunStatus } from '../../../src/runtime/durable.ts';
-import type { RunSnapshot } from '../../../src/runtime/journal.ts';
-import { createMemoryEngine } from '../../../src/runtime/memory-engine.ts';
+import type { DurableProgram, Effect, RunStatus } from '../../../src/runtime/record/durable.ts';
+import type { RunSnapshot } from '../../../src/runtime/record/journal.ts';
+import { createMemoryEngine } from '../../../src/runtime/record/memory-engine.ts';
 import { seededRandom } from '../../../src/testing/seeded-random.ts';
 import { endOf, useScene } from './scene.ts';
 import { freePort } from './server.ts';

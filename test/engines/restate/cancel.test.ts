@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { isCancelled } from '../../../src/runtime/durable-errors.ts';
-import { deaf } from '../../../src/runtime/durable.ts';
-import type { DurableProgram, Effect } from '../../../src/runtime/durable.ts';
+import { isCancelled } from '../../../src/runtime/record/durable-errors.ts';
+import { deaf } from '../../../src/runtime/record/durable.ts';
+import type { DurableProgram, Effect } from '../../../src/runtime/record/durable.ts';
 import { endOf, invocationOf, statusOf, useScene } from './scene.ts';
 import { freePort } from './server.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
 import { restate } from '../../../src/engines/restate/restate.ts';
-import { deaf } from '../../../src/runtime/durable.ts';
-import type { DurableProgram } from '../../../src/runtime/durable.ts';
+import { deaf } from '../../../src/runtime/record/durable.ts';
+import type { DurableProgram } from '../../../src/runtime/record/durable.ts';
 import { endOf, invocationOf, statusOf, useScene } from './scene.ts';
 import { freePort } from './server.ts';
 

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
-import { isCancelled } from '../../../src/runtime/durable-errors.ts';
-import type { DurableProgram, Effect, Engine } from '../../../src/runtime/durable.ts';
-import type { RunSnapshot } from '../../../src/runtime/journal.ts';
-import { createMemoryEngine } from '../../../src/runtime/memory-engine.ts';
-import type { MemoryEngine } from '../../../src/runtime/memory-engine.ts';
+import { isCancelled } from '../../../src/runtime/record/durable-errors.ts';
+import type { DurableProgram, Effect, Engine } from '../../../src/runtime/record/durable.ts';
+import type { RunSnapshot } from '../../../src/runtime/record/journal.ts';
+import { createMemoryEngine } from '../../../src/runtime/record/memory-engine.ts';
+import type { MemoryEngine } from '../../../src/runtime/record/memory-engine.ts';
 import { seededRandom } from '../../../src/testing/seeded-random.ts';
 import { endOf, statusOf, useScene } from './scene.ts';
 import { wander } from './wander.ts';

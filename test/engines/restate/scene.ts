@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
 import type { RestateOptions } from '../../../src/engines/restate/options.ts';
 import { restate } from '../../../src/engines/restate/restate.ts';
-import type { DurableProgram, Effect, Engine, RunStatus } from '../../../src/runtime/durable.ts';
+import type { DurableProgram, Effect, Engine, RunStatus } from '../../../src/runtime/record/durable.ts';
 import { installRestate } from './install.ts';
 import { freePort, startRestate } from './server.ts';
 import type { RestateServer } from './server.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http2';
 import type { Http2Server } from 'node:http2';
 import { describe, expect, it } from 'vitest';
 import type { RequestHandler } from '../../../src/engines/restate/index.ts';
-import type { DurableProgram } from '../../../src/runtime/durable.ts';
+import type { DurableProgram } from '../../../src/runtime/record/durable.ts';
 import { endOf, statusOf, useScene } from './scene.ts';
 import { freePort } from './server.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { deaf } from '../../../src/runtime/durable.ts';
-import type { Effect } from '../../../src/runtime/durable.ts';
+import { deaf } from '../../../src/runtime/record/durable.ts';
+import type { Effect } from '../../../src/runtime/record/durable.ts';
 import { endOf, invocationOf, statusOf, useScene } from './scene.ts';
 
 const scene = useScene();

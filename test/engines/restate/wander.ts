@@ -1,6 +1,6 @@
-import { isCancelled } from '../../../src/runtime/durable-errors.ts';
-import { deaf } from '../../../src/runtime/durable.ts';
-import type { Durable } from '../../../src/runtime/durable.ts';
+import { isCancelled } from '../../../src/runtime/record/durable-errors.ts';
+import { deaf } from '../../../src/runtime/record/durable.ts';
+import type { Durable } from '../../../src/runtime/record/durable.ts';
 import { seededRandom } from '../../../src/testing/seeded-random.ts';
 
 /** Rounds of three verbs side by side, drawn by the seed; what came of them decides nothing but the result. It calls `echo` and `slow`. */

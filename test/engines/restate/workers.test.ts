@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createAgent } from '../../../src/index.ts';
 import { restate } from '../../../src/engines/restate/index.ts';
-import type { DurableProgram } from '../../../src/runtime/durable.ts';
+import type { DurableProgram } from '../../../src/runtime/record/durable.ts';
 import { scriptedModel } from '../../../src/testing/scripted-model.ts';
 import { endOf, statusOf, useScene } from './scene.ts';
 import type { Wanted } from './scene.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { systemClock } from '../../../src/base/system.ts';
 import type { TemporalOptions } from '../../../src/engines/temporal/options.ts';
 import { temporal } from '../../../src/engines/temporal/temporal.ts';
-import type { Effect, Engine } from '../../../src/runtime/durable.ts';
+import type { Effect, Engine } from '../../../src/runtime/record/durable.ts';
 import { bundleForTemporal } from './bundle.ts';
 import { installTemporal } from './find-temporal.ts';
 import { programOf } from './programs.ts';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { TemporalOptions } from '../../../src/engines/temporal/options.ts';
 import { RerailError } from '../../../src/errors/rerail-error.ts';
-import type { Effect, Engine, RunStatus } from '../../../src/runtime/durable.ts';
+import type { Effect, Engine, RunStatus } from '../../../src/runtime/record/durable.ts';
 import { openBackend, openProgram, realAddress, serverName } from './backend.ts';
 import type { Backend } from './backend.ts';
 import type { ProgramFacts } from './programs.ts';

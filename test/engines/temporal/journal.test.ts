@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/system.ts';
-import type { Effect, Engine } from '../../../src/runtime/durable.ts';
-import type { RunSnapshot } from '../../../src/runtime/journal.ts';
-import { createMemoryEngine } from '../../../src/runtime/memory-engine.ts';
+import type { Effect, Engine } from '../../../src/runtime/record/durable.ts';
+import type { RunSnapshot } from '../../../src/runtime/record/journal.ts';
+import { createMemoryEngine } from '../../../src/runtime/record/memory-engine.ts';
 import { openBackend, openProgram, serverName } from './backend.ts';
 import type { Backend } from './backend.ts';
 import { programs } from './programs.ts';

@@ -1,4 +1,4 @@
-import type { DurableProgram } from '../../../src/runtime/durable.ts';
+import type { DurableProgram } from '../../../src/runtime/record/durable.ts';
 import { engineConformance } from '../../../src/testing/engine-conformance.ts';
 
 // Programs that stand both in the workflow's bundle and in the worker: a sandbox takes no closures.

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { temporal } from '../../../src/engines/temporal/temporal.ts';
 import { replayHistory } from '../../../src/engines/temporal/replay.ts';
-import type { Effect } from '../../../src/runtime/durable.ts';
+import type { Effect } from '../../../src/runtime/record/durable.ts';
 import { createAgent } from '../../../src/runtime/create-agent.ts';
 import { scriptedModel } from '../../../src/testing/scripted-model.ts';
 import { tool } from '../../../src/tools/tool.ts';

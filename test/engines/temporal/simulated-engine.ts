@@ -13,7 +13,7 @@ import type {
   SignalMessage,
   Started,
   StartOptions,
-} from '../../../src/runtime/durable.ts';
+} from '../../../src/runtime/record/durable.ts';
 import { openWorkflow } from './simulated-temporal.ts';
 import type { Command, Execution, Job, SimulatedWorkflow } from './simulated-temporal.ts';
 

@@ -16,7 +16,7 @@ import type {
   Sandbox,
   Scheduling,
 } from '../../../src/engines/temporal/sandbox.ts';
-import type { DurableProgram } from '../../../src/runtime/durable.ts';
+import type { DurableProgram } from '../../../src/runtime/record/durable.ts';
 
 // Temporal as far as a workflow meets it: jobs come in, commands go out, and both are on record in the order in which they were.
 

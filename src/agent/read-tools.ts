@@ -1,7 +1,0 @@
-import { own } from './report-words.ts';
-import type { RunState } from './state.ts';
-
-/** Whether calls of this tool change nothing. Of a tool that the agent does not have nobody can say so. */
-export function isReadTool({ config }: Pick<RunState, 'config'>, name: string): boolean {
-  return own(config.tools, name)?.effect === 'read';
-}

@@ -1,0 +1,13 @@
+import type { CommandRun, Given } from '../specs/command-spec.ts';
+import type { CliIo } from '../start/io.ts';
+import { systemSeam } from '../run-reading/agent-seam.ts';
+import type { AgentSeam } from '../run-reading/agent-seam.ts';
+import { answerCall } from '../run-reading/answer-call.ts';
+
+/** Says no to the call that a run asks about. */
+export const runReject: CommandRun = (given, io) => rejectWith(systemSeam, given, io);
+
+/** The same, with an agent that is handed in. */
+export function rejectWith(seam: AgentSeam, given: Given, io: CliIo): Promise<number> {
+  return answerCall({ seam, io, verdict: 'no' }, given);
+}

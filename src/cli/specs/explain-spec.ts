@@ -1,0 +1,38 @@
+import type { CommandSpec } from './command-spec.ts';
+import { findExitCodes, runArgument } from '../run-reading/run-options.ts';
+import {
+  baseURLOption,
+  configOption,
+  jsonOption,
+  modelOption,
+  storeOption,
+  workspaceOption,
+} from './shared-options.ts';
+
+export const explainSpec: CommandSpec = {
+  name: 'explain',
+  group: 'look',
+  summary:
+    'Report why a run failed, stopped or waits: what is known, and a model in plain words where one can be had',
+  args: [runArgument],
+  options: [
+    { flags: '--full', text: 'The report for whoever must mend it: codes, causes, attempts, limits' },
+    { flags: '--static', text: 'Ask no model' },
+    modelOption,
+    baseURLOption,
+    storeOption,
+    configOption,
+    workspaceOption,
+    jsonOption,
+  ],
+  details: [
+    'The report is made without any model and is printed first. Where a model other than the embedded one can be had, it is then asked to say the same in a few plain words: once, for at most 20 s and 500 tokens, with secrets taken out. What it says must rest on what is on record: a sentence with a number, a code or a name that does not stand there is left out. If that fails, one line says so, and nothing else changes. Where the run was explained when it ended, those words are shown and nobody is asked.',
+  ],
+  examples: [
+    { line: 'rerail explain order-17' },
+    { line: 'rerail explain order-17 --full' },
+    { line: 'rerail explain order-17 --static --json' },
+  ],
+  exitCodes: findExitCodes,
+  load: async () => (await import('../commands/explain-command.ts')).runExplain,
+};

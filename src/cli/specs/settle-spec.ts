@@ -1,0 +1,34 @@
+import type { CommandSpec } from './command-spec.ts';
+import { callOption, goOnExitCodes, recordOption, runArgument } from '../run-reading/run-options.ts';
+import { jsonOption, settingOptions } from './shared-options.ts';
+
+export const settleSpec: CommandSpec = {
+  name: 'settle',
+  group: 'work',
+  summary: 'Say whether a call happened whose end was not seen, and resume the run',
+  args: [runArgument],
+  options: [
+    callOption,
+    { flags: '--happened', text: 'It happened: it is not made again, and the model is told so' },
+    { flags: '--result <result>', text: 'With --happened: what it returned, as text or JSON' },
+    { flags: '--did-not-happen', text: 'It did not happen: it is made now' },
+    { flags: '--unknown', text: 'Nobody can tell: it is not made again, and the model is told that' },
+    recordOption,
+    ...settingOptions,
+    jsonOption,
+  ],
+  details: [
+    'The call is shown first, and the answer is bound to it by its hash. Without --call you are asked at a terminal; elsewhere nothing is done, and the exact command to type is printed.',
+    'It works for the runs of every program: the answer to a run of another program is written down in its store, and that program takes it when it resumes the run.',
+  ],
+  examples: [
+    {
+      line: 'rerail settle order-17 --call 3f9c21ab40de --happened',
+      text: 'The payment is on the statement',
+    },
+    { line: 'rerail settle order-17 --call 3f9c21ab40de --happened --result \'{"id":"p-8"}\'' },
+    { line: 'rerail settle order-17 --call 3f9c21ab40de --did-not-happen' },
+  ],
+  exitCodes: goOnExitCodes,
+  load: async () => (await import('../commands/settle-command.ts')).runSettle,
+};

@@ -1,0 +1,61 @@
+import { reopen, unknownRun } from './held-runs.ts';
+import type { HeldRuns } from './held-runs.ts';
+import { takeUpRun } from './resume-run.ts';
+import { createLiveRun } from './live-run.ts';
+import type { LiveRun } from './live-run.ts';
+import { watchRun } from '../watch/run-watchers.ts';
+import { sendSignal } from './send-signal.ts';
+
+/** Stops a run, wherever it is. Resolves when it has stopped; where another process carries it, when that process will be told. */
+export async function cancelRun(held: HeldRuns, runId: string, reason: string): Promise<void> {
+  const { engine, runs, parts, keeper } = held;
+  const live = runs.get(runId);
+  if (live === undefined) {
+    if (keeper === undefined) throw unknownRun(held, runId);
+    return cancelStored(held, runId, reason);
+  }
+  if (live.ended !== undefined && live.ended.type !== 'suspended') return;
+  // Nobody heard whether it was written down that it begins: what there is of it, its record knows.
+  if (live.ended !== undefined && keeper !== undefined && !engine.carries(runId)) {
+    runs.delete(runId);
+    return cancelStored(held, runId, reason);
+  }
+  // It is being given back: the wish is for whoever has it next.
+  const isLeaving = keeper !== undefined && engine.carries(runId) && !keeper.holds(runId);
+  if (live.ended === undefined && isLeaving) return cancelNext(held, live, reason);
+  live.isCancelled = true;
+  // It is being taken from its record, and whoever does that finds the wish; or this process has let go of it.
+  if (live.ended === undefined && keeper !== undefined && !engine.carries(runId))
+    return cancelNext(held, live, reason);
+  if (live.ended?.type === 'suspended') {
+    reopen(live);
+    watchRun(parts, live);
+  }
+  await engine.cancel(runId, reason);
+  // Whoever awaits it may go on with the run at once.
+  await live.outcome.promise;
+}
+
+/** Stops a run that has another outcome first, unless that is an end. */
+async function cancelNext(held: HeldRuns, live: LiveRun, reason: string): Promise<void> {
+  const { type } = await live.outcome.promise;
+  if (type === 'suspended') await cancelRun(held, live.runId, reason);
+}
+
+/** The wish is kept with the run: whoever carries it, or takes it up next, obeys. */
+async function cancelStored(held: HeldRuns, runId: string, reason: string): Promise<void> {
+  const { keeper, parts, runs } = held;
+  const row = await keeper?.store.runs.find(runId);
+  if (keeper === undefined || row === undefined) throw unknownRun(held, runId);
+  if (row.status !== 'running' && row.status !== 'suspended' && row.status !== 'parked') return;
+  await sendSignal(keeper, runId, { id: `cancel:${row.headSeq}`, name: 'cancel', payload: reason });
+  if (row.agent !== parts.name || row.owner !== undefined) return;
+  // Somebody in this process may have taken it up meanwhile; it has the wish by its record.
+  const known = runs.get(runId);
+  if (known !== undefined) return void (await known.outcome.promise);
+  const live = createLiveRun(runId, parts.config.limits.maxConcurrentTools);
+  runs.set(runId, live);
+  watchRun(parts, live);
+  await takeUpRun(held, live);
+  await live.outcome.promise;
+}
