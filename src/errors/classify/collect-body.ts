@@ -193,6 +193,7 @@ function addCodeField(collector: Collector, name: string, value: string | number
     return;
   }
   if (name === 'name' && !/(?:error|exception)$/i.test(String(value))) return;
+  if (name === 'blockreason' && !/unspecified/i.test(String(value))) addCode(collector, 'PROMPT_BLOCKED');
   addCode(collector, value);
 }
 

@@ -18,7 +18,7 @@ function collectLink(collector: Collector, link: unknown): void {
     return;
   }
   const name = nameOf(link);
-  if (name !== undefined && name !== 'Object') add(collector.names, name.toLowerCase());
+  if (name !== undefined && name !== 'Object') add(collector.names, name);
   for (const key of codeKeys) collectCode(collector, readProperty(link, key));
   collectCode(collector, readProperty(readProperty(link, '$metadata'), 'httpStatusCode'));
   const response =

@@ -76,14 +76,14 @@ export function addCode(collector: Collector, value: string | number): void {
   else add(collector.ids, text);
 }
 
-const httpStatus = /^[1-5]\d\d$/;
+const httpStatus = /^[2-5]\d\d$/;
 
 export function isHttpStatus(text: string): boolean {
   return httpStatus.test(text);
 }
 
 const errno =
-  /^(?:E[A-Z]{2,}[A-Z_]*|UND_ERR_[A-Z_]+|HPE_[A-Z_]+|ERR_[A-Z0-9_]+|ABORT_ERR|CERT_[A-Z_]+|DEPTH_ZERO_[A-Z_]+|SELF_SIGNED_[A-Z_]+|UNABLE_TO_[A-Z_]+|CRL_[A-Z_]+|Z_[A-Z_]+|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH|PATH_LENGTH_EXCEEDED)$/;
+  /^(?:E[A-Z]{2,15}|EAI_[A-Z]+|UND_ERR_[A-Z_]+|HPE_[A-Z_]+|ERR_[A-Z0-9_]+|ABORT_ERR|CERT_[A-Z_]+|DEPTH_ZERO_[A-Z_]+|SELF_SIGNED_[A-Z_]+|UNABLE_TO_[A-Z_]+|CRL_[A-Z_]+|Z_[A-Z_]+|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH|PATH_LENGTH_EXCEEDED)$/;
 
 function isErrno(text: string): boolean {
   return errno.test(text);

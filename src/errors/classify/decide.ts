@@ -1,5 +1,5 @@
 import { signOfErrno } from './errno-signs.ts';
-import { coarseSignOfId, signOfId } from './error-ids.ts';
+import { coarseSignOfId, isUmbrella, signOfId } from './error-ids.ts';
 import type { Evidence } from './evidence.ts';
 import { codedName, signOfName } from './name-signs.ts';
 import { tokenWords } from './normalise.ts';
@@ -193,7 +193,8 @@ function withStructure(verdict: Verdict | undefined, structural: Verdict | undef
 }
 
 function byId({ ids, names, provider }: Evidence): Verdict | undefined {
-  for (const id of ids) {
+  const [umbrellas, others] = [ids.filter(isUmbrella), ids.filter((id) => !isUmbrella(id))];
+  for (const id of [...others, ...umbrellas]) {
     const found = signOfId(id, provider);
     if (found !== undefined) return verdictOf(found, 'code', `the error code is "${id}"`);
   }
@@ -233,7 +234,7 @@ function byTokens(
   evidence: Evidence,
   kinds: readonly ('overriding' | 'plain' | 'faint')[],
 ): Verdict | undefined {
-  const text = tokenWords(evidence.messages);
+  const text = `${evidence.nameWords} | ${tokenWords(evidence.messages)}`;
   const wording = wordingFor(evidence, text);
   return kinds
     .map((kind) => byWording(wording[kind], wording.candidates, text))

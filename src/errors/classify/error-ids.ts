@@ -2,6 +2,7 @@
 
 import type { FailureCode } from '../codes.ts';
 import { coarseIdsByCode } from './coarse-ids.ts';
+import { documentedIdsByCode } from './provider-ids.ts';
 import { numbersByProvider } from './provider-numbers.ts';
 import type { Sign } from './verdict.ts';
 
@@ -326,7 +327,7 @@ const idsByCode: Partial<Record<FailureCode, readonly string[]>> = {
   ],
 };
 
-const exactIds = invert(idsByCode);
+const exactIds = new Map([...invert(documentedIdsByCode), ...invert(idsByCode)]);
 const coarseIds = invert(coarseIdsByCode);
 const numbers = new Map(
   Object.entries(numbersByProvider).map(([provider, table]) => [provider, invert(table)]),
@@ -334,15 +335,23 @@ const numbers = new Map(
 
 /** What a provider's own code says for certain: looks at the whole, then at the parts of `a.b.c` and `a#b`, last first. */
 export function signOfId(id: string, provider: string): Sign | undefined {
-  const exact = exactIds.get(foldId(id)) ?? numbers.get(provider)?.get(id);
-  if (exact !== undefined) return exact;
-  if (!/[.#:/]/.test(id)) return undefined;
+  const own = numbers.get(provider);
+  const signOf = (part: string): Sign | undefined => own?.get(foldId(part)) ?? exactIds.get(foldId(part));
+  const exact = signOf(id);
+  if (exact !== undefined || !/[.#:/]/.test(id)) return exact;
   return id
     .split(/[.#:/]/)
     .toReversed()
-    .map((part) => exactIds.get(foldId(part)))
+    .map(signOf)
     .find((sign) => sign !== undefined);
 }
+
+/** Types of whole families of refusals: any other code beside them knows more. */
+export function isUmbrella(id: string): boolean {
+  return umbrellas.has(foldId(id));
+}
+
+const umbrellas: ReadonlySet<string> = new Set(['accessdenied', 'autherror', 'operationdenied']);
 
 /** What a provider's own code hints at. */
 export function coarseSignOfId(id: string): Sign | undefined {

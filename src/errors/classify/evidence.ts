@@ -39,6 +39,8 @@ export interface Evidence {
   /** The innermost code in its own spelling, for people. */
   readonly errorType: string | undefined;
   readonly names: readonly string[];
+  /** The names as words: `ContextOverflowError` becomes 'context overflow error'. */
+  readonly nameWords: string;
   /** A web page came instead of an answer. */
   readonly isPage: boolean;
   /** The name of what was thrown, in lower case. */
@@ -74,7 +76,8 @@ export function gatherEvidence(input: ProviderFailureInput): Evidence {
     ids: collector.ids.map((id) => id.toLowerCase()).toReversed(),
     errorType: collector.ids.findLast((id) => id !== 'error'),
     isPage: collector.isPage || (collector.headers['content-type'] ?? '').startsWith('text/html'),
-    names: collector.names.toReversed(),
+    names: collector.names.map((name) => name.toLowerCase()).toReversed(),
+    nameWords: collector.names.map(wordsOfId).join(' | '),
     thrownName: (nameOf(input.error) ?? '').toLowerCase(),
     errnos: collector.errnos.toReversed(),
     messages: collector.messages,
@@ -122,6 +125,12 @@ const maxScanLength = 2000;
 const errnoInWords =
   /\b(?:ECONN[A-Z]{2,}|ENOTFOUND|EAI_[A-Z]+|ETIMEDOUT|ESOCKETTIMEDOUT|EPIPE|EHOST[A-Z]+|ENET[A-Z]+|EADDR[A-Z]+|EPROTO|UND_ERR_[A-Z_]+|HPE_[A-Z_]+|CERT_[A-Z]+_[A-Z_]+|DEPTH_ZERO_[A-Z_]+|SELF_SIGNED_[A-Z_]+|UNABLE_TO_[A-Z_]+|ERR_(?:TLS|SSL|STREAM|SOCKET|HTTP2|CANCELED|BAD|INVALID|NETWORK|CONNECTION)[A-Z_]*)\b/g;
 const nameInWords = /\b(?:AI_)?[A-Za-z]{3,40}(?:Error|Exception|Timeout|Fault)\b/g;
+/** `httpx.TooManyRedirects: …`, `io.netty.channel.AbstractChannel$AnnotatedConnectException: …`, `Net::ReadTimeout`. */
+const qualifiedName =
+  /(?:^|[\s(<'"])(?:[A-Za-z_]\w{0,40}(?:[.\\$]|::)){1,8}([A-Z][A-Za-z\d]{3,60})(?=[:(]|$)/g;
+/** As clouds' clients write it: `An error occurred (ExpiredToken) when calling …`, `code:ResourceUnavailable.InArrears message:…`. */
+const calledWith =
+  /\berror occurred \(([A-Za-z]\w{3,60})\) when calling\b|\b[Cc]ode ?[:=] ?["']?([A-Z][a-z]\w{2,60}(?:\.\w{2,60}){0,3})\b/g;
 const idInWords = /\b[a-z]{2,30}(?:_[a-z]{2,30}){1,5}\b/gi;
 const mayHoldNumber = /[([]\d{4}|^\d{4}:/;
 const numberInBrackets = /[([](\d{4,5})[)\]]|^(\d{4}): /g;
@@ -146,7 +155,9 @@ function collectFromWords(collector: Collector, message: string): void {
   for (const errno of errnosByNumber(head)) add(collector.errnos, errno);
   for (const status of grpcStatuses(head)) add(collector.ids, status);
   for (const [errno] of head.matchAll(errnoInWords)) add(collector.errnos, errno);
-  for (const [name] of head.matchAll(nameInWords)) add(collector.names, name.toLowerCase());
+  for (const [name] of head.matchAll(nameInWords)) add(collector.names, name);
+  for (const [, name = ''] of head.matchAll(qualifiedName)) add(collector.names, name);
+  for (const [, called, coded] of head.matchAll(calledWith)) add(collector.ids, called ?? coded ?? '');
   for (const [id] of head.matchAll(idInWords)) {
     if (isKnownId(id.toLowerCase())) add(collector.ids, id);
   }

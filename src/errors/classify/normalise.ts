@@ -70,7 +70,7 @@ export function clip(text: string, maxLength: number): string {
 export function wordsOfId(id: string): string {
   return id
     .slice(0, 120)
-    .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
+    .replaceAll(/([a-z\d])([A-Z])|([A-Z])([A-Z][a-z])/g, '$1$3 $2$4')
     .replaceAll(/[^A-Za-z\d]+/g, ' ')
     .trim()
     .toLowerCase();

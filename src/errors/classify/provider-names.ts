@@ -42,6 +42,11 @@ const aliases: Readonly<Record<string, string>> = {
   spark: 'xfyun',
   xunfei: 'xfyun',
   iflytek: 'xfyun',
+  naver: 'clova',
+  hyperclova: 'clova',
+  clovastudio: 'clova',
+  sber: 'gigachat',
+  sagemaker: 'bedrock',
   llamaserver: 'llamacpp',
   hf: 'huggingface',
   hfinference: 'huggingface',
@@ -93,6 +98,8 @@ const displayNames: Readonly<Record<string, string>> = {
   cloudflare: 'Cloudflare',
   baidu: 'Baidu Qianfan',
   xfyun: 'iFlytek Spark',
+  clova: 'CLOVA Studio',
+  gigachat: 'GigaChat',
 };
 
 /**

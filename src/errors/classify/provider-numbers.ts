@@ -2,7 +2,7 @@
 
 import type { FailureCode } from '../codes.ts';
 
-/** Numbers that mean something at one provider only. */
+/** Numbers, and a few words, that mean something at one provider only. */
 export const numbersByProvider: Readonly<Record<string, Partial<Record<FailureCode, readonly string[]>>>> = {
   zhipu: {
     AUTHENTICATION_ERROR: ['1000', '1001', '1002', '1003', '1004'],
@@ -10,11 +10,11 @@ export const numbersByProvider: Readonly<Record<string, Partial<Record<FailureCo
     QUOTA_EXCEEDED: ['1113', '1304', '1308', '1309', '1310', '1316', '1317'],
     RATE_LIMITED: ['1302', '1303', '1313'],
     OVERLOADED: ['1305', '1312'],
-    CONTENT_FILTERED: ['1301'],
+    CONTENT_FILTERED: ['1300', '1301'],
     MODEL_NOT_FOUND: ['1211', '1221', '1222'],
     CONTEXT_LENGTH_EXCEEDED: ['1261'],
     INVALID_REQUEST: ['1200', '1210', '1212', '1213', '1214', '1215', '1231'],
-    SERVER_ERROR: ['1230', '1234'],
+    SERVER_ERROR: ['1100', '1120', '1230', '1234'],
   },
   minimax: {
     RATE_LIMITED: ['1002', '1039', '1041', '2045'],
@@ -23,8 +23,8 @@ export const numbersByProvider: Readonly<Record<string, Partial<Record<FailureCo
     CONTENT_FILTERED: ['1026', '1027'],
     SERVER_ERROR: ['1000', '1013', '1024', '1033'],
     TIMEOUT: ['1001'],
-    INVALID_REQUEST: ['1042', '1043', '1044', '2013', '2042'],
-    PERMISSION_DENIED: ['2061'],
+    INVALID_REQUEST: ['1042', '1043', '1044', '2013', '2037', '2039', '2042', '2048', '20132'],
+    PERMISSION_DENIED: ['2038', '2061'],
   },
   siliconflow: {
     QUOTA_EXCEEDED: ['30001', '30011'],
@@ -52,8 +52,8 @@ export const numbersByProvider: Readonly<Record<string, Partial<Record<FailureCo
       '336203',
     ],
     RATE_LIMITED: ['4', '18', '336501', '336502', '336503', '336504', '336505', '336507'],
-    PERMISSION_DENIED: ['6'],
-    AUTHENTICATION_ERROR: ['13', '14', '15'],
+    PERMISSION_DENIED: ['6', '336117'],
+    AUTHENTICATION_ERROR: ['13', '14', '15', '100', '110', '111'],
     QUOTA_EXCEEDED: ['17', '19'],
     CONTEXT_LENGTH_EXCEEDED: ['336007', '336103'],
     OVERLOADED: ['336100'],
@@ -62,9 +62,9 @@ export const numbersByProvider: Readonly<Record<string, Partial<Record<FailureCo
   xfyun: {
     CONTENT_FILTERED: ['10013', '10014', '10019'],
     CONTEXT_LENGTH_EXCEEDED: ['10907'],
-    RATE_LIMITED: ['10007', '11202', '11203'],
+    RATE_LIMITED: ['10006', '10007', '11202', '11203'],
     OVERLOADED: ['10008', '10010', '10110'],
-    SERVER_ERROR: ['10012'],
+    SERVER_ERROR: ['10000', '10001', '10002', '10009', '10011', '10012', '10017', '10222'],
     INVALID_REQUEST: ['10003', '10004', '10005', '10163'],
     PERMISSION_DENIED: ['10015', '10016', '11200'],
     QUOTA_EXCEEDED: ['11201'],
@@ -73,7 +73,30 @@ export const numbersByProvider: Readonly<Record<string, Partial<Record<FailureCo
     OVERLOADED: ['3505'],
     RATE_LIMITED: ['1300'],
     MODEL_NOT_FOUND: ['1500'],
+    CONTEXT_LENGTH_EXCEEDED: ['3051'],
+    SERVER_ERROR: ['1100', '3700', '3800'],
   },
+  clova: {
+    AUTHENTICATION_ERROR: ['40100', '40101', '40102', '40103', '40104', '40170'],
+    PERMISSION_DENIED: ['40300'],
+    QUOTA_EXCEEDED: ['40380'],
+    RATE_LIMITED: ['42900', '42901', '64429'],
+    CONTEXT_LENGTH_EXCEEDED: ['64400', '65400'],
+    CONTENT_FILTERED: ['40005', '40006'],
+    MODEL_NOT_FOUND: ['40080', '40082'],
+    INVALID_REQUEST: ['40000', '40001', '40004', '40009'],
+    TIMEOUT: ['40800', '50400'],
+    SERVER_ERROR: ['50000'],
+  },
+  gigachat: {
+    AUTHENTICATION_ERROR: ['4', '6'],
+    INVALID_REQUEST: ['5', '7'],
+    CONTENT_FILTERED: ['blacklist'],
+  },
+  bedrock: { SERVER_ERROR: ['modelerror'] },
+  gemini: { CONTENT_FILTERED: ['language'], INVALID_RESPONSE: ['noimage'] },
+  vertex: { CONTENT_FILTERED: ['language'], INVALID_RESPONSE: ['noimage'] },
+  dashscope: { NETWORK_ERROR: ['apiconnectionerror'], INVALID_REQUEST: ['serviceunavailableerror'] },
   cloudflare: {
     TIMEOUT: ['3007', '3046'],
     RATE_LIMITED: ['3021'],
@@ -82,5 +105,9 @@ export const numbersByProvider: Readonly<Record<string, Partial<Record<FailureCo
     OVERLOADED: ['3040'],
     REQUEST_TOO_LARGE: ['3006'],
     MODEL_NOT_FOUND: ['3042', '5007'],
+    AUTHENTICATION_ERROR: ['2009', '6111', '9106', '9109', '10000'],
+    INVALID_REQUEST: ['3003', '3039', '5004', '5005', '5006', '5019', '5025', '6003', '7000', '7003'],
+    CONTEXT_LENGTH_EXCEEDED: ['5021'],
+    CONTENT_FILTERED: ['2016', '2017'],
   },
 };

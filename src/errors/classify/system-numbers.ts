@@ -164,14 +164,17 @@ export function errnosByNumber(text: string): readonly string[] {
 /** The names of gRPC's status numbers, which some clients write instead: `grpc_status:14`. */
 const grpcNames: Readonly<Record<string, string>> = {
   1: 'CANCELLED',
+  2: 'UNKNOWN_ERROR',
   3: 'INVALID_ARGUMENT',
   4: 'DEADLINE_EXCEEDED',
   5: 'NOT_FOUND',
+  6: 'ALREADY_EXISTS',
   7: 'PERMISSION_DENIED',
   8: 'RESOURCE_EXHAUSTED',
   9: 'FAILED_PRECONDITION',
   10: 'UNAVAILABLE', // Aborted, to be tried again.
   11: 'OUT_OF_RANGE',
+  12: 'UNIMPLEMENTED',
   13: 'INTERNAL',
   14: 'UNAVAILABLE',
   15: 'DATA_LOSS',
@@ -180,14 +183,17 @@ const grpcNames: Readonly<Record<string, string>> = {
 
 const grpcStatus = /\bgrpc[-_ ]?(?:status|code)(?:[-_ ]code)?["']?[:= ]{1,3}["']?(\d{1,2})\b/gi;
 const grpcWord =
-  /\b(?:rpc error: code|statuscode|status ?code|grpc status) ?[.=:] ?["']?(cancell?ed|invalid_?argument|deadline_?exceeded|not_?found|permission_?denied|resource_?exhausted|failed_?precondition|internal|unavailable|data_?loss|unauthenticated)\b/gi;
+  /(?:\b(?:rpc error: code|statuscode|status ?code|grpc status) ?[.=:] ?["']?|\bstatus(?:runtime)?exception: |(?:^|[\s:])\d{1,2} (?=[A-Z]))(cancell?ed|invalid_?argument|deadline_?exceeded|not_?found|already_?exists|permission_?denied|resource_?exhausted|failed_?precondition|aborted|out_?of_?range|unimplemented|internal|unavailable|data_?loss|unauthenticated)\b/gi;
 
 /** gRPC's status in a text, by number or by name. */
 export function grpcStatuses(text: string): readonly string[] {
-  if (!/rpc|statuscode/i.test(text)) return [];
+  if (!/rpc|status|\d [A-Z]/i.test(text)) return [];
   const numbered = [...text.matchAll(grpcStatus)].flatMap(([, number = '']) =>
     Object.hasOwn(grpcNames, number) ? [grpcNames[number] ?? ''] : [],
   );
-  const named = [...text.matchAll(grpcWord)].map(([, name = '']) => name);
+  // Aborted means: to be tried again.
+  const named = [...text.matchAll(grpcWord)].map(([, name = '']) =>
+    /^aborted$/i.test(name) ? 'UNAVAILABLE' : name,
+  );
   return [...named, ...numbered];
 }

@@ -178,6 +178,9 @@ export const contextWording: readonly Phrases[] = [
     [/(?:input|prompt|message|request) (?:length|size|tokens?)\b.{0,30}exceeds? (?:the )?(?:maximum|max|limit|allowed|model)/, 'Input length (33000 tokens) exceeds the maximum allowed length (32768 tokens).'],
     [/too long for (?:requested|this|the) model/, 'Input is too long for requested model.'],
     [/超长/, 'Prompt 超长'],
+    [/tokens? .{0,40}exceeds? (?:the )?max(?:imum)? (?:\w+ )?tokens|input tokens (?:must|should) be (?:no more|at most|less|fewer)|input tokens \S{0,12} ?cannot exceed/, 'All tokens of text and images exceed max prompt tokens'],
+    [/physical batch size/, 'The input does not fit, increase the physical batch size (current: 512).'],
+    [/the max(?:imum)? input characters/, 'the max input characters is 24000'],
     [/maximum context length/, "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens."],
     [/less than the context length/, 'The prompt has to be less than the context length of 4096.'],
     [/(?:exceed|(?:less|longer|greater|larger) than).{0,30}max_(?:seq|model)_len/, 'A prompt of 5000 tokens exceeds max_seq_len 4096'],
@@ -285,6 +288,8 @@ export const clearParameterWording: readonly Phrases[] = [
     [/(?:model )?input is not valid|rejected the (?:request|schema|payload|tool)/, 'Model input is not valid: input tensor `temperature` is not present in the model'],
     [/may (?:only|not) be (?:set|used|combined|specified|given)\b|is not an? (?:\w+ )?(?:vision|multimodal|embedding|audio) model/, '`temperature` may only be set to 1 when thinking is enabled.'],
     [/bad input:/, 'AiError: Bad input: required properties are missing'],
+    [/jinja|(?:rendering|applying) (?:\w+ ){0,3}template/, 'Error rendering prompt with jinja template: Conversation roles must alternate'],
+    [/(?:relative|invalid|malformed) url without|relative url/, 'builder error for url: relative URL without a base'],
     [/field must be defined/, 'The toolConfig field must be defined when using tool blocks.'],
     [/missing conversation_config/, 'Missing conversation_config'],
     [/failed to deserialize the json body/, 'Failed to deserialize the JSON body into the target type: messages[0]'],
@@ -320,6 +325,9 @@ export const clearParameterWording: readonly Phrases[] = [
 /** What must change in the request, where nothing more telling is said. */
 // prettier-ignore
 export const parameterWording: readonly Phrases[] = [
+  phrases({ code: 'CONTEXT_LENGTH_EXCEEDED' }, () => [
+    [/tokens? limit exceeded(?!.{0,40}(?:per|tp[md]))/, 'Prompt and answer together: tokens limit exceeded'],
+  ]),
   phrases({ code: 'INVALID_REQUEST' }, () => [
     [/(?:unsupported|unknown|invalid|unrecognized|unexpected|missing|required|extra|additional)(?: \w+)? (?:parameter|argument|field|property|value|key|keyword|name|input|param|schema|json payload|request argument|type)s?\b/, 'Unsupported parameter: temperature is not supported with this model.'],
     [/is not permitted/, "Property 'cache_salt' is not permitted."],

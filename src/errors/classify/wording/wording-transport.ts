@@ -12,6 +12,7 @@ export const brokenWording: readonly Phrases[] = [
     [/json parse error/, 'SyntaxError: JSON Parse error: Unterminated string'],
     [/missing field .{0,60} at line \d/, 'missing field `choices` at line 1 column 42'],
     [/json error:/, 'json error: trailing characters after column 8'],
+    [/looking for beginning of (?:value|object)|cannot unmarshal \w+ into|invalid http version|bufio\.scanner/, "invalid character '<' looking for beginning of value"],
     [/(?:invalid|unexpected|wrong) content.?type:? (?:application|text)\//, 'IllegalStateException: Invalid content-type: application/json; charset=utf-8'],
     [/model output (?:error|must contain)|must contain either output text or tool calls/, 'model output error: model output must contain either output text or tool calls'],
     [/did not match any variant|invalid stream payload/, 'data did not match any variant of untagged enum StreamingCompletionChunk'],
@@ -26,6 +27,7 @@ export const brokenWording: readonly Phrases[] = [
   ]),
   phrases({ code: 'NETWORK_ERROR', retryable: false, overrides: true }, () => [
     [/wrong.version.number/, 'write EPROTO error:0A00010B:SSL routines:ssl3_get_record:wrong version number'],
+    [/establish trust relationship|(?:remote|server|peer) certificate (?:is|was) (?:\w+ )?(?:invalid|expired|rejected)|certificate for this server is invalid|app transport security|sec_error_\w{0,20}(?:issuer|certificate)|bad_cert|gave http response to https/, 'The SSL connection could not establish trust relationship with the server.'],
     [/invalid peer certificate|unknownissuer|err_cert_/, 'client error (Connect): invalid peer certificate: UnknownIssuer'],
     [/connect tunnel failed|tunnel connection failed/, 'curl: (56) CONNECT tunnel failed, response 403'],
     [/proxy response \(407\)/, 'Proxy response (407) !== 200 when HTTP Tunneling'],
@@ -41,6 +43,7 @@ export const brokenWording: readonly Phrases[] = [
   phrases({ code: 'NETWORK_ERROR', overrides: true }, () => [
     [/failed to connect to all addresses/, 'Timeout of 600.0s exceeded, last exception: 503 failed to connect to all addresses'],
     [/i\/o error on (?:get|post)/, 'I/O error on POST request for "http://localhost:11434/v1/chat/completions": null'],
+    [/(?:host|remote) ?name could not be resolved|unknown_host|net_reset|connect_reset|net_interrupt|server misbehaving|received fatal alert/, "The remote name could not be resolved: 'api.example.com'"],
     [/error sending request/, 'stream disconnected before completion: error sending request for url'],
     [/header parser received no bytes|prematurely closed before response/, 'java.io.IOException: HTTP/1.1 header parser received no bytes'],
     [/proxy response \((?!407)/, 'Proxy response (502) !== 200 when HTTP Tunneling'],
@@ -51,6 +54,7 @@ export const brokenWording: readonly Phrases[] = [
   phrases({ code: 'STREAM_INTERRUPTED', overrides: true }, () => [
     [/(?:^|[:|] )terminated(?:$| (?!by|due|:))/, 'TypeError: terminated'],
     [/premature close/, 'Invalid response body while trying to fetch https://api.example.com/v1/chat: Premature close'],
+    [/net_partial_transfer/, 'NS_ERROR_NET_PARTIAL_TRANSFER'],
     [/incomplete (?:chunked )?read/, 'httpcore: incomplete chunked read'],
     [/without sending complete message body/, 'peer closed connection without sending complete message body (received 10 bytes, expected 20)'],
     [/mid-(?:response|stream)/, 'The provider hung up mid-stream.'],
@@ -291,6 +295,7 @@ export const serverWording: readonly Phrases[] = [
   ]),
   phrases({ code: 'SERVER_ERROR' }, () => [
     [/internal (?:server )?error/, 'Internal error encountered.'],
+    [/(?:prediction|generation|job|model setup) (?:was |has )?(?:interrupted|failed)\b/, 'Prediction interrupted; please retry (code: XY)'],
     [/server (?:had an |side )?error/, 'Request failed during generation: Server error: transport'],
     [/bad gateway/, 'Bad Gateway'],
     [/web server is (?:down|returning)/, 'Web server is down'],
