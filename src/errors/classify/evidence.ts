@@ -132,20 +132,20 @@ const qualifiedName =
 const calledWith =
   /\berror occurred \(([A-Za-z]\w{3,60})\) when calling\b|\b[Cc]ode ?[:=] ?["']?([A-Z][a-z]\w{2,60}(?:\.\w{2,60}){0,3})\b/g;
 const idInWords = /\b[a-z]{2,30}(?:_[a-z]{2,30}){1,5}\b/gi;
-const mayHoldNumber = /[([]\d{4}|^\d{4}:/;
-const numberInBrackets = /[([](\d{4,5})[)\]]|^(\d{4}): /g;
+const mayHoldNumber = /[([]\d{4}|^\d{4}:|\bcode ?[:=] ?\d{2}/i;
+const numberInBrackets = /[([](\d{4,5})[)\]]|^(\d{4}): |\bcode ?[:=] ?(\d{2}|\d{4,6})\b/gi;
 const statusInWords =
   /^\W{0,3}(?:[a-z_.]{0,60}(?:error|exception)\]?:? ){0,2}\W{0,3}(?:http )?([45]\d\d)\b(?![,.]?\d)|(?:status(?: ?code)?|error code|http(?:\/[\d.]{1,3})?|got status|api error|server error|client error|response code|(?:server|api|endpoint|upstream|provider|gateway|backend|request) (?:returned|responded with|answered|replied with|failed with|rejected with))(?: was)?[:=]? ?['(<]?([45]\d\d)\b/gi;
 const maxStatusScan = 600;
 /** An answer in a log of the exchange, as curl and SDKs write it: `< 400 Bad Request`. */
 const loggedStatus = /(?:^|\n)< (?:http\/[\d.]{1,3} )?([45]\d\d)\b/i;
 
-/** A provider's own number, as in `insufficient balance (1008)` or `3040: capacity exceeded`. */
+/** A provider's own number, as in `insufficient balance (1008)`, `3040: capacity exceeded` or `code: 336501`. */
 function collectNumbers(collector: Collector, message: string): void {
   const head = clip(message, maxScanLength);
   if (!mayHoldNumber.test(head)) return;
-  for (const [, bracketed, leading] of head.matchAll(numberInBrackets)) {
-    add(collector.ids, bracketed ?? leading ?? '');
+  for (const [, bracketed, leading, named] of head.matchAll(numberInBrackets)) {
+    add(collector.ids, bracketed ?? leading ?? named ?? '');
   }
 }
 

@@ -2,7 +2,7 @@
 
 import type { FailureCode } from '../codes.ts';
 
-/** Codes that say what happened, whoever passes them on. A part behind the last dot counts before what stands before it. */
+/** Codes that say what happened, also behind a gateway. A part behind the last dot counts before what stands before it. */
 // prettier-ignore
 export const documentedIdsByCode: Partial<Record<FailureCode, readonly string[]>> = {
   QUOTA_EXCEEDED: [

@@ -126,7 +126,7 @@ export const authWording: readonly Phrases[] = [
     [/unauthorized/, 'Unauthorized'],
     [/(?:token|api.?key|access.?key|credential)s? (?:is|are|was|were) missing\b/, 'request failed: token is missing'],
     [/unauthenticated/, 'UNAUTHENTICATED: the request carried no identity.'],
-    [/not authenticated/, 'Not authenticated'],
+    [/not authenticated|credentials? (?:was|were) not sent/, 'Not authenticated'],
     [/credential is unavailable|no underlying credential/, 'EnvironmentCredential is unavailable. No underlying credential could be used.'],
     [/missing key inputs argument/, 'ValueError: Missing key inputs argument! To use the API, provide api_key.'],
     [/authorization header is (?:badly|mal|invalid|missing)/, 'bad request: Authorization header is badly formatted'],

@@ -161,6 +161,7 @@ export const overloadWording: readonly Phrases[] = [
     [/(?:were|we are|is|are) (?:currently )?(?:processing|receiving|handling|experiencing|serving) (?:too many|a (?:large|high)|an? unusual)/, "We're currently processing too many requests. Please try again later."],
     [/too busy/, 'Sorry, we are too busy right now. Please come back in a moment.'],
     [/no (?:available )?slots?\b(?! for)/, 'no slot available'],
+    [/no (?:\w+ )?capacity (?:is )?(?:available|left)/, 'No GPU capacity available'],
     [/serving capacity/, 'Not enough serving capacity for this model right now.'],
     [/no more (?:data centers|workers|instances|gpus)|(?:all|no) (?:available )?(?:workers|replicas|instances|backends|gpus|nodes|runners)(?: are| is)? (?:currently )?(?:busy|occupied|available|in use)/, 'No more data centers to forward the request to'],
     [/worker .{0,20}limit reached/, 'ResourceExhausted: Worker local total request limit reached (33/32)'],

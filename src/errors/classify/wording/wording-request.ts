@@ -179,6 +179,7 @@ export const contextWording: readonly Phrases[] = [
     [/too long for (?:requested|this|the) model/, 'Input is too long for requested model.'],
     [/超长/, 'Prompt 超长'],
     [/tokens? .{0,40}exceeds? (?:the )?max(?:imum)? (?:\w+ )?tokens|input tokens (?:must|should) be (?:no more|at most|less|fewer)|input tokens \S{0,12} ?cannot exceed/, 'All tokens of text and images exceed max prompt tokens'],
+    [/(?:not contain|contains?) more than \d+ tokens/, 'The input should not contain more than 6144 tokens'],
     [/physical batch size/, 'The input does not fit, increase the physical batch size (current: 512).'],
     [/the max(?:imum)? input characters/, 'the max input characters is 24000'],
     [/maximum context length/, "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens."],
