@@ -1,6 +1,6 @@
 /** What a run did, with what the runs below it did: for whoever goes on where its conversation is not shown. */
 import { renderFailure } from '../errors/render-failure.ts';
-import { countEffects, effectsIn, notePrefix, withoutOldest } from '../model/effects.ts';
+import { countEffects, effectsIn, notePrefix, withoutOldest, writeEffects } from '../model/effects.ts';
 import type { Effect } from '../model/effects.ts';
 import type { Message, ToolResultPart } from '../model/message.ts';
 import { recordIn } from './conducted.ts';
@@ -21,14 +21,25 @@ export function effectsOfRun(run: Configured, messages: readonly Message[]): rea
   const others = messages.map((message) => withoutNodes(run, message, below));
   // What was handed on was noted there as well.
   const noted = countEffects(effectsIn(others, () => true));
-  const lists = [...below.values()].flatMap(({ note, handed }) =>
-    withoutOldest(effectsIn([note], isRead), handed === undefined ? 0 : noted),
-  );
-  return [...effectsIn(others, isRead), ...lists];
+  return [...effectsIn(others, isRead), ...listsOf([...below.values()], noted)];
+}
+
+interface DidBelow extends Pick<CallRecord, 'handed'> {
+  readonly name: string;
+  readonly note: Message;
 }
 
 /** By run, what it did. */
-type Below = Map<string, Pick<CallRecord, 'handed'> & { readonly note: Message }>;
+type Below = Map<string, DidBelow>;
+
+function listsOf(below: readonly DidBelow[], noted: number): readonly Effect[] {
+  return below.flatMap(({ note, handed }) =>
+    withoutOldest(
+      effectsIn([note], () => true),
+      handed === undefined ? 0 : noted,
+    ),
+  );
+}
 
 /** What an agent below did before it failed. Its answer would have said so. */
 export function didBeforeFailing(ends: readonly ToolEnd[]): readonly Message[] {
@@ -42,6 +53,23 @@ export function didBeforeFailing(ends: readonly ToolEnd[]): readonly Message[] {
           ),
         ],
   );
+}
+
+/** What nodes of a flow did that ended without an answer, in other runs than this one; nothing where that was nothing. */
+export function didInVain(
+  run: Configured,
+  messages: readonly Message[],
+  { names, except }: { readonly names: ReadonlySet<string>; readonly except: string },
+): readonly Message[] {
+  const below: Below = new Map();
+  const others = messages.map((message) => withoutNodes(run, message, below));
+  const wanted = [...below].filter(([runId, { name }]) => names.has(name) && runId !== except);
+  const did = wanted.map(([, each]) => each);
+  const effects = writeEffects(listsOf(did, countEffects(effectsIn(others, () => true))));
+  if (effects === '') return [];
+  const quoted = [...new Set(did.map(({ name }) => `"${name}"`))].join(', ');
+  const ended = `Before you, this was worked on without an answer by: ${quoted}. What was done then stays done.`;
+  return [didNote(ended, effects)];
 }
 
 function didNote(text: string, effects: string): Message {
@@ -60,7 +88,7 @@ function withoutNodes({ config }: Configured, message: Message, below: Below): M
     const { childId, effects, handed } = (isNode(name) ? recordIn(content) : undefined) ?? {};
     if (childId === undefined || effects === undefined) continue;
     if (handed === 'all') below.clear();
-    below.set(childId, { note: didNote('', effects), handed });
+    below.set(childId, { name, note: didNote('', effects), handed });
   }
   return { ...message, content: message.content.filter(({ name }) => !isNode(name)).map(asTold) };
 }

@@ -2,7 +2,7 @@ import type { RunOutcome, RunUsage } from '../agent/run-outcome.ts';
 import { effectsOfRun } from '../agent/run-effects.ts';
 import type { ChildUse } from '../agent/tools/tool-call.ts';
 import { defined } from '../base/defined.ts';
-import { writeEffects } from '../model/effects.ts';
+import { countEffects, effectsIn, withoutOldest, writeEffects } from '../model/effects.ts';
 import { addLedgers, emptyLedger, subtractLedgers } from '../resilience/ledger.ts';
 import type { Ledger } from '../resilience/ledger.ts';
 import type { RunBounds } from '../runtime/run/live-run.ts';
@@ -33,12 +33,14 @@ function left(limit: number, used: number, least: number): number {
 
 /** What a run has used up and, where it has ended, what it did. */
 export function childUse(
-  { runs, runId, handed }: Pick<Child, 'runs' | 'runId' | 'handed'>,
+  { runs, runId, handed, told }: Pick<Child, 'runs' | 'runId' | 'handed' | 'told'>,
   outcome: RunOutcome,
 ): ChildUse {
   const use = { runId, ledger: ledgerOf(outcome.usage) };
   if (outcome.type === 'suspended') return use;
-  const effects = writeEffects(effectsOfRun(runs.parts, outcome.messages));
+  // What others did stands before all else, and is on their records.
+  const foreign = countEffects(effectsIn(told?.(runId) ?? [], () => true));
+  const effects = writeEffects(withoutOldest(effectsOfRun(runs.parts, outcome.messages), foreign));
   return effects === '' ? use : { ...use, effects, ...defined({ handed }) };
 }
 

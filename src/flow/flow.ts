@@ -2,6 +2,7 @@ import { messagesOf } from '../agent/turn/history.ts';
 import { isRecord } from '../base/json.ts';
 import type { Json } from '../base/json.ts';
 import { configError } from '../errors/config-error.ts';
+import type { Message } from '../model/message.ts';
 import { isStandardSchema, readSchema } from '../model/schema/schema.ts';
 import type { JsonSchema } from '../model/request.ts';
 import { internalsOf } from '../runtime/agent-internals.ts';
@@ -30,6 +31,7 @@ import { nodeFacts, nodeTool } from './node-tool.ts';
 import { lastChildId } from './fresh-child.ts';
 import { cancelChild, childIdOf, performChild } from './perform-child.ts';
 import { readFlow } from './read-flow.ts';
+import { afterTold, toldBefore } from './told-before.ts';
 
 /** What a flow is made of. */
 export interface FlowOptions<Agents extends AgentMap> extends ConductedOptions {
@@ -141,10 +143,12 @@ function flowNode(parts: FlowParts, children: Children, name: string): Node {
       if (input.do === 'refuse') return { type: 'failed', failure: input.failure };
       const view = viewOf(call.state, messagesOf(call.state.history));
       const before = callsOf(view, name);
+      const told = (runId: string): readonly Message[] => toldBefore(parts, call, { name, runId });
       return performChild(call, {
         runs: children.of(call.parts, name),
         runId: lastChildId(before) ?? childIdOf(view.runId, name),
-        input: () => boundedInput(parts, view, { call, name }),
+        input: (runId) => afterTold(told(runId), boundedInput(parts, view, { call, name })),
+        told,
         isAgain: call.attempt > 1 || before.length > 0,
         mayBeginAfresh: before.length > 0,
         isReadNoMore: true,

@@ -8,6 +8,7 @@ import { hashText } from '../base/hash.ts';
 import { createFailure, severityOf } from '../errors/failure.ts';
 import type { Failure } from '../errors/failure.ts';
 import { RerailError } from '../errors/rerail-error.ts';
+import type { Message } from '../model/message.ts';
 import type { AgentRuns } from '../runtime/run/agent-runs.ts';
 import { runWithin } from '../runtime/tool-call/bounded-work.ts';
 import type { WorkEnd } from '../runtime/tool-call/bounded-work.ts';
@@ -26,7 +27,9 @@ export interface Child {
   readonly runs: AgentRuns;
   readonly runId: string;
   /** What it is asked, where it has not begun. */
-  readonly input: () => RunInput | Promise<RunInput>;
+  readonly input: (runId: string) => RunInput | Promise<RunInput>;
+  /** Of that, what others did. */
+  readonly told?: (runId: string) => readonly Message[];
   /** It failed or was cancelled before, and may be gone on with. */
   readonly isAgain: boolean;
   /** It was stopped in an earlier life of the run above: that is final, but it may be begun afresh. */
@@ -140,7 +143,7 @@ function inputIn(call: NodeCall, child: Child): RunInput | Promise<RunInput> {
   const { parts, signal, leftMs } = call;
   const nothing = (): undefined => undefined;
   const limits = { clock: parts.clock, signal, timeoutMs: leftMs, onInterrupt: nothing, onLate: nothing };
-  const end = runWithin(child.input, limits);
+  const end = runWithin(() => child.input(child.runId), limits);
   return end instanceof Promise ? end.then((late) => givenIn(late, call, child)) : givenIn(end, call, child);
 }
 
