@@ -75,8 +75,10 @@ let written: { readonly text: string; readonly record: CallRecord } | undefined;
 type Unwritten<Value> = { readonly [Key in keyof Value]: Value[Key] | undefined };
 
 /** The content of the result of a call that was broken off. */
-export function writeInterruption(resumes: number): string {
-  return JSON.stringify({ status: 'interrupted', resumes } satisfies CallRecord);
+export function writeInterruption(resumes: number, child?: ChildUse): string {
+  const { runId: childId, effects, handed } = child ?? {};
+  const record: Unwritten<CallRecord> = { status: 'interrupted', resumes, childId, effects, handed };
+  return JSON.stringify(record);
 }
 
 /**

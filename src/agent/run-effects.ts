@@ -42,7 +42,9 @@ function listsOf(below: readonly DidBelow[], noted: number): readonly Effect[] {
 }
 
 /** What an agent below did before it failed. Its answer would have said so. */
-export function didBeforeFailing(ends: readonly ToolEnd[]): readonly Message[] {
+export function didBeforeFailing(
+  ends: readonly Pick<ToolEnd, 'type' | 'name' | 'child'>[],
+): readonly Message[] {
   return ends.flatMap(({ type, name, child }) =>
     type === 'ok' || child?.effects === undefined
       ? []

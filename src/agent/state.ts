@@ -14,7 +14,14 @@ import type { RecoveryName } from './turn/recovery.ts';
 import type { PersonRequest, RunRecovery, StopReason, SuspendReason } from './run-outcome.ts';
 import type { PersonAnswer } from './event.ts';
 import type { Provenance } from './approval/provenance.ts';
-import type { CallWait, PreparedCall, Remembered, ToolEnd, ToolQuestion } from './tools/tool-call.ts';
+import type {
+  CallWait,
+  ChildUse,
+  PreparedCall,
+  Remembered,
+  ToolEnd,
+  ToolQuestion,
+} from './tools/tool-call.ts';
 
 /** A run, as the fold of its events. All JSON. */
 export interface RunState {
@@ -147,8 +154,8 @@ export type CallState =
   /** A person is asked: whether it may run or, where its tool asks something, that. */
   | (Tried & { readonly type: 'to-ask'; readonly question?: ToolQuestion })
   | (Tried & { readonly type: 'due'; readonly delayMs: number })
-  /** It is a run of its own, and waits outside the process. */
-  | (Tried & { readonly type: 'waiting'; readonly wait: CallWait })
+  /** It is a run of its own, and waits outside the process. With that run where it did something. */
+  | (Tried & { readonly type: 'waiting'; readonly wait: CallWait; readonly child?: ChildUse })
   /** It may have happened. */
   | (Tried & { readonly type: 'in-doubt'; readonly end: ToolEnd; readonly isVerified: boolean })
   | (Tried & { readonly type: 'verifying'; readonly end: ToolEnd })

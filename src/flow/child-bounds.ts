@@ -31,13 +31,12 @@ function left(limit: number, used: number, least: number): number {
   return limit === Number.MAX_SAFE_INTEGER ? limit : Math.max(least, limit - used);
 }
 
-/** What a run has used up and, where it has ended, what it did. */
+/** What a run has used up, and what it did. */
 export function childUse(
   { runs, runId, handed, told }: Pick<Child, 'runs' | 'runId' | 'handed' | 'told'>,
   outcome: RunOutcome,
 ): ChildUse {
   const use = { runId, ledger: ledgerOf(outcome.usage) };
-  if (outcome.type === 'suspended') return use;
   // What others did stands before all else, and is on their records.
   const foreign = countEffects(effectsIn(told?.(runId) ?? [], () => true));
   const effects = writeEffects(withoutOldest(effectsOfRun(runs.parts, outcome.messages), foreign));

@@ -1,9 +1,9 @@
-import { messagesOf } from '../agent/history.ts';
+import { messagesOf } from '../agent/turn/history.ts';
 import { didInVain } from '../agent/run-effects.ts';
 import type { Message } from '../model/message.ts';
-import { viewOf } from '../runtime/conduct-effect.ts';
-import type { NodeCall } from '../runtime/node.ts';
-import type { RunInput } from '../runtime/run-input.ts';
+import { viewOf } from '../runtime/children/conduct-effect.ts';
+import type { NodeCall } from '../runtime/children/node.ts';
+import type { RunInput } from '../runtime/run/run-input.ts';
 import { nodeNamed, readStates, standingOf } from './flow-results.ts';
 import type { FlowParts, NodeStates } from './flow-results.ts';
 

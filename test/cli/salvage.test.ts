@@ -85,6 +85,8 @@ describe('rerail store salvage', () => {
     const listed = await perform(runRuns, { flags: { store: to } }, { columns: 120 });
     expect(listed).toMatchObject({ exitCode: 0, err: '' });
     expect(listed.out).toMatch(new RegExp(`${ended}.*damaged: its end is lost`));
+    const why = await perform(runWhy, { args: [ended, 'stopped'], flags: { store: to } }, { columns: 120 });
+    expect(why.out).toContain('Its end is lost: its record is proven up to event 3. [event 3]');
     const accepted = await perform(runStoreAccept, { args: [ended], flags: { store: to } });
     expect(accepted.out).toContain(`resume ${ended}`);
     const again = await perform(runStoreAccept, { args: [ended], flags: { store: to } });

@@ -64,7 +64,7 @@ describe('rerail show refuses', () => {
     expect(done.out).toMatch(/one:one-large answered in 0 ms, 15 tokens, and called look/);
     expect(done.out).toMatch(/From event 3 on the record cannot be read: STORAGE_CORRUPT/);
     expect(done.out).toMatch(new RegExp(`rerail doctor --store ${file}`));
-    expect(done.exitCode).toBe(0);
+    expect(done.exitCode).toBe(30);
   });
 });
 

@@ -157,6 +157,30 @@ describe('a session', () => {
     expect([listed(session, 'x1'), listed(session, 'x2')]).toEqual([1, 1]);
   });
 
+  it.each(['a team', 'a flow'] as const)(
+    'of %s that was cancelled shows what agents below it did that had failed or waited',
+    async (kind) => {
+      const stage = setStage();
+      const asking = plainTool({ name: 'ask', effect: 'once', permission: 'ask', execute: () => 'asked' });
+      const { tools } = openShop();
+      const lead = member(
+        [callingAll(['a', { task: 'Pay.' }], ['b', { task: 'Pay.' }]), 'Done.'],
+        stage.world,
+      );
+      const agents = agentsOf({
+        a: first([pays('x1'), refused]),
+        b: member([pays('x2'), calling('ask', {})], { tools: [...tools, asking] }),
+      });
+      const made =
+        kind === 'a team' ? team({ lead: lead.agent, agents }) : flow('a | b', { ...stage.world, agents });
+      expectType(await stage.run(made, inSession), 'suspended');
+      await stage.clock.runUntil(made.cancel(runId));
+      const session = await stage.store.sessions.messages('s');
+      expect([listed(session, 'x1'), listed(session, 'x2')]).toEqual([1, 1]);
+      expect(JSON.stringify(session)).not.toMatch(/b\(.{0,40}was not run/);
+    },
+  );
+
   it('of a flow that failed and was resumed shows what its nodes did once more, and no more', async () => {
     const stage = setStage();
     const made = flow('a', {

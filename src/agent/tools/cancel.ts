@@ -2,10 +2,11 @@ import { unreachable } from '../../base/assert.ts';
 import { canonicalJson } from '../../base/canonical-json.ts';
 import { clean } from '../../errors/failure.ts';
 import { renderFailure } from '../../errors/render-failure.ts';
-import type { ToolResultPart } from '../../model/message.ts';
+import type { Message, ToolResultPart } from '../../model/message.ts';
 import { changeState } from '../change-state.ts';
 import { writeInterruption, writeRecord } from '../conducted.ts';
 import { addMessages } from '../turn/history.ts';
+import { didBeforeFailing } from '../run-effects.ts';
 import { settleCall } from '../turn/settle-call.ts';
 import type { Calling, CallState, Phase, RunningTools, RunState } from '../state.ts';
 import type { PreparedCall, ToolEnd } from './tool-call.ts';
@@ -23,9 +24,17 @@ export function cancelRun(state: RunState): RunState {
   const tools = openTools(phase);
   if (tools === undefined) return state;
   const content = tools.calls.map((call) => resultOf(state, call));
-  return content.length === 0
-    ? state
-    : changeState(state, { history: addMessages(state.history, tools.answer, { role: 'tool', content }) });
+  if (content.length === 0) return state;
+  const did = state.config.isConducted === true ? [] : didBeforeFailing(tools.calls.flatMap(endIn));
+  const told: readonly Message[] = [{ role: 'tool', content }, ...did];
+  return changeState(state, { history: addMessages(state.history, tools.answer, ...told) });
+}
+
+/** What is known of a call that is a run of its own. */
+function endIn(call: CallState): readonly Pick<ToolEnd, 'type' | 'name' | 'child'>[] {
+  if (call.type === 'done') return [call.end];
+  if (call.type !== 'waiting' || call.child === undefined) return [];
+  return [{ type: 'denied', name: call.call.name, child: call.child }];
 }
 
 /** Half an answer that was being continued is what there is of one. */
@@ -57,6 +66,8 @@ const neverRan = 'This call was not run: the run was broken off before.';
 const notAgain = 'It was not tried again: the run was broken off.';
 const hadAsked =
   'This call had begun and asked a person something. The run was broken off before it ended: check what it did before you repeat it.';
+const hadWaited =
+  'This call had begun and waited for something outside. The run was broken off before it ended: check what it did before you repeat it.';
 const mayHaveRun =
   'The run was broken off while this call was under way. It may or may not have happened: check before you repeat it.';
 
@@ -65,7 +76,7 @@ function resultOf(run: RunState, state: CallState): ToolResultPart {
   const { callId, name } = state.call;
   const content =
     run.config.isConducted === true
-      ? writeInterruption(run.resumes ?? 0)
+      ? writeInterruption(run.resumes ?? 0, state.type === 'waiting' ? state.child : undefined)
       : withChange(state.call, { content: whatBecame(state) });
   return { type: 'tool-result', callId, name, content, isError: true };
 }
@@ -98,6 +109,7 @@ export function whatBecame(state: Exclude<CallState, { type: 'done' }>): string 
   const { type, attempts } = state;
   if (type === 'running' || type === 'verifying' || type === 'in-doubt') return mayHaveRun;
   if (hasAsked(state)) return hadAsked;
+  if (type === 'waiting' && state.child !== undefined) return hadWaited;
   const last = attempts.at(-1);
   return last === undefined ? neverRan : `${renderFailure(last.failure, 'model')} ${notAgain}`;
 }

@@ -69,7 +69,7 @@ export interface ToolEnd {
 export interface ChildUse {
   readonly runId: string;
   readonly ledger: Ledger;
-  /** What it did, as a list; absent where that was nothing, and while it goes on. */
+  /** What it did, as a list; absent where that was nothing. */
   readonly effects?: string;
   /** A conversation that it was handed, whose effects are in the list too: what the run above was asked, or that and all since. */
   readonly handed?: 'task' | 'all';

@@ -13,7 +13,7 @@ import { addRecoveries, overcomeCalls } from '../turn/overcome.ts';
 import { remember } from './remember.ts';
 import type { RunEvent } from '../run-event.ts';
 import type { CallState, FailedCall, ReadyCall, RunningTools, RunState, Tried } from '../state.ts';
-import type { CallWait, PreparedCall, QuestionEnd, ToolEnd, ToolQuestion } from './tool-call.ts';
+import type { PreparedCall, QuestionEnd, ToolEnd, ToolQuestion, WaitingEnd } from './tool-call.ts';
 
 /** A turn of tool calls begins. What was refused is settled already; the rest runs, or is asked first. */
 export function beginTools(
@@ -84,7 +84,7 @@ export function onToolsFinished(given: RunState, tools: RunningTools, ends: read
       continue;
     }
     if (end.type === 'waiting') {
-      calls[index] = waitingCall(call, end.wait);
+      calls[index] = waitingCall(call, end);
       continue;
     }
     const settled = settleAttempt(state, call, { end, drawn });
@@ -97,9 +97,11 @@ export function onToolsFinished(given: RunState, tools: RunningTools, ends: read
 }
 
 /** What somebody said is kept until another question is asked: the disk may have failed before it came to where it was to go. */
-function waitingCall({ call, attempts, answer }: Tried, wait: CallWait): CallState {
+function waitingCall({ call, attempts, answer }: Tried, { wait, child }: WaitingEnd): CallState {
   const isKept = wait.request === undefined && answer?.said.given === true;
-  return { type: 'waiting', call, attempts, wait, ...(isKept ? { answer } : {}) };
+  // Older records do not say what it did, and replay as they were.
+  const did = child?.effects === undefined ? {} : { child };
+  return { type: 'waiting', call, attempts, wait, ...(isKept ? { answer } : {}), ...did };
 }
 
 function askingCall({ call, attempts }: Tried, { question, isResult }: QuestionEnd): CallState {

@@ -14,7 +14,8 @@ import type { Explained } from '../run-reading/model-explanation.ts';
 import { nextSteps } from '../run-reading/next-steps.ts';
 import type { NextStep, Typing } from '../run-reading/next-steps.ts';
 import { findOptionsOf, readRunArgument, withRunStore } from '../run-reading/open-run-store.ts';
-import { readRun } from '../run-reading/read-run.ts';
+import { statusJson } from '../run-reading/reading-json.ts';
+import { exitCodeOfReading, readRun } from '../run-reading/read-run.ts';
 import { contextOfReading } from '../run-reading/reading-context.ts';
 import type { RunReading } from '../run-reading/run-reading.ts';
 import { staticReport } from '../run-reading/static-report.ts';
@@ -43,17 +44,17 @@ export async function explainWith(seam: AgentSeam, given: Given, io: CliIo): Pro
     const { type, ...words } = explained;
     const whole = {
       runId: reading.row.runId,
-      status: reading.row.status,
+      ...statusJson(reading),
       report,
       next,
       explanation: { type, ...words },
     };
     io.stdout.write(`${printableJson(redactJson(whole as unknown as Json))}\n`); // All of it is JSON.
-    return 0;
+    return exitCodeOfReading(reading);
   }
   write([...explainedLines(explained, { next, screen }), ...stepLines(next, screen)]);
   io.stderr.write(unexplainedLine(explained, io));
-  return 0;
+  return exitCodeOfReading(reading);
 }
 
 const nobody: Explained = { type: 'not-asked' };

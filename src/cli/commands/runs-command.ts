@@ -1,6 +1,7 @@
 import { printableJson } from '../../base/printable.ts';
 import { redactJson } from '../../base/redact.ts';
 import type { Json } from '../../base/json.ts';
+import { failureTraits } from '../../errors/codes.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
 import type { RunQuery, RunRow, Store } from '../../model/store/store.ts';
 import type { CommandRun, Given } from '../specs/command-spec.ts';
@@ -9,11 +10,11 @@ import { createScreen } from '../text/layout.ts';
 import { shortIdsOf } from '../run-reading/find-run.ts';
 import { flagTexts } from '../run-reading/given-text.ts';
 import { isNoStore, readRunStore } from '../run-reading/open-run-store.ts';
-import { readOrigins } from '../run-reading/run-origins.ts';
+import { findDamaged, readOrigins } from '../run-reading/run-origins.ts';
 import type { RunOrigin } from '../run-reading/run-reading.ts';
 import { asTree, layoutRuns } from '../run-reading/runs-table.ts';
 import { readRunQuery } from '../run-reading/runs-query.ts';
-import { shellWord, statusWords } from '../run-reading/run-words.ts';
+import { shellWord, statusWords, unprovenRow, unprovenWords } from '../run-reading/run-words.ts';
 import { wrap } from '../text/wrap.ts';
 
 /** Lists runs: what they are doing or came to, in words. */
@@ -26,7 +27,8 @@ export const runRuns: CommandRun = async (given, io) => {
       if (given.flags['json'] === true) printFailure(error, io);
       throw error;
     }
-    if (given.flags['json'] === true) printJson({ runs: [], next: undefined, origins: new Map() }, io);
+    if (given.flags['json'] === true)
+      printJson({ runs: [], next: undefined, origins: new Map(), damaged: new Set() }, io);
     else io.stdout.write(`There is no run yet. Begin one: ${io.command} run "…"\n`);
     return 0;
   }
@@ -36,10 +38,12 @@ function listRuns(given: Given, io: CliIo): Promise<number> {
   return readRunStore({ flags: given.flags, io }, async ({ store, flag }) => {
     const query = readRunQuery(given.flags, io.now());
     const page = await readPages(store, query, given.flags['all'] === true);
-    const listed = { ...page, origins: await readOrigins(store, page.runs) };
+    const isChecked = given.flags['check'] === true;
+    const damaged = isChecked ? await findDamaged(store, page.runs) : new Set<string>();
+    const listed = { ...page, origins: await readOrigins(store, page.runs, damaged), damaged };
     if (given.flags['json'] === true) printJson(listed, io);
     else await printTable({ ...listed, store, storeFlag: flag }, given, io);
-    return 0;
+    return damaged.size === 0 ? 0 : failureTraits.STORAGE_CORRUPT.exitCode;
   });
 }
 
@@ -54,6 +58,8 @@ interface ReadPages {
 
 interface Listed extends ReadPages {
   readonly origins: ReadonlyMap<string, RunOrigin>;
+  /** Found damaged, as far as they were read. */
+  readonly damaged: ReadonlySet<string>;
 }
 
 async function readPages(store: Store, query: RunQuery, isAll: boolean): Promise<ReadPages> {
@@ -76,13 +82,14 @@ async function readPages(store: Store, query: RunQuery, isAll: boolean): Promise
   return { runs, next: cursor };
 }
 
-function printJson({ runs, next, origins }: Listed, io: CliIo): void {
+function printJson({ runs, next, origins, damaged }: Listed, io: CliIo): void {
   const line = (value: object): void => void io.stdout.write(`${printableJson(value)}\n`);
   for (const row of runs) {
-    const run = redactJson(row as unknown as Json); // A row is JSON.
+    const isDamaged = damaged.has(row.runId);
+    const run = redactJson((isDamaged ? unprovenRow(row) : row) as unknown as Json); // A row is JSON.
     const origin = origins.get(row.runId);
     const came = origin === undefined ? {} : { origin };
-    line({ type: 'run', words: statusWords(row).text, ...came, run });
+    line({ type: 'run', words: (isDamaged ? unprovenWords(row) : statusWords(row)).text, ...came, run });
   }
   line({ type: 'end', runs: runs.length, ...(next === undefined ? {} : { next }) });
 }
@@ -99,24 +106,27 @@ interface Table extends Listed {
 }
 
 async function printTable(table: Table, given: Given, io: CliIo): Promise<void> {
-  const { store, runs, next, storeFlag, origins } = table;
+  const { store, runs, next, storeFlag, origins, damaged } = table;
   const screen = createScreen(io);
   const write = (lines: readonly string[]): void =>
     void io.stdout.write(lines.map((line) => `${line}\n`).join(''));
   const tree = asTree(runs);
   const [first] = tree;
   if (first === undefined) {
-    const isFiltered = Object.keys(given.flags).some((name) => name !== 'store');
+    const isFiltered = Object.keys(given.flags).some((name) => name !== 'store' && name !== 'check');
     const says = isFiltered ? `No run in ${store.name} fits that.` : `There is no run in ${store.name} yet.`;
     write(wrap(says, screen.width));
     if (isFiltered) write([`All of them: ${io.command} runs${storeFlag}`]);
     return;
   }
   const ids = await shortIdsOf(store, runs);
-  write(layoutRuns(tree, { ids, origins, screen, nowMs: io.now() }));
+  write(layoutRuns(tree, { ids, origins, damaged, screen, nowMs: io.now() }));
   const urgent = tree.find(
-    ({ status, owner }) =>
-      status === 'suspended' || status === 'failed' || (status === 'running' && owner === undefined),
+    ({ runId, status, owner }) =>
+      damaged.has(runId) ||
+      status === 'suspended' ||
+      status === 'failed' ||
+      (status === 'running' && owner === undefined),
   );
   const about = urgent ?? first;
   const id = shellWord(ids.get(about.runId) ?? about.runId);
@@ -126,11 +136,12 @@ async function printTable(table: Table, given: Given, io: CliIo): Promise<void> 
     write([`More: ${io.command} runs${filterText(given.flags)} --page ${shellWord(next)}${storeFlag}`]);
 }
 
-const filters = ['status', 'code', 'tool', 'text', 'since', 'below', 'limit'] as const;
-
 /** The same filters again, for the next page. */
 function filterText(flags: Given['flags']): string {
-  return filters
-    .flatMap((name) => flagTexts(flags, name).map((value) => ` --${name} ${shellWord(value)}`))
-    .join('');
+  const typed = filters.flatMap((name) =>
+    flagTexts(flags, name).map((value) => ` --${name} ${shellWord(value)}`),
+  );
+  return [...typed, ...(flags['check'] === true ? [' --check'] : [])].join('');
 }
+
+const filters = ['status', 'code', 'tool', 'text', 'since', 'below', 'limit'] as const;

@@ -5,7 +5,7 @@ import { findRunByPrefix } from '../run-reading/find-run.ts';
 import { findOptionsOf, readRunArgument, readRunStore } from '../run-reading/open-run-store.ts';
 import { flagText } from '../run-reading/given-text.ts';
 import { readingJson } from '../run-reading/reading-json.ts';
-import { readRun } from '../run-reading/read-run.ts';
+import { exitCodeOfReading, readRun } from '../run-reading/read-run.ts';
 import type { RunReading } from '../run-reading/run-reading.ts';
 import { layoutTimeline } from '../run-reading/timeline.ts';
 import { quote, usageError } from '../text/usage-error.ts';
@@ -18,7 +18,7 @@ export const runShow: CommandRun = (given, io) =>
     const reading = onlyTurn(await readRun(store, runId), turn);
     if (given.flags['json'] === true) {
       io.stdout.write(`${printableJson(readingJson(reading))}\n`);
-      return 0;
+      return exitCodeOfReading(reading);
     }
     const lines = layoutTimeline(reading, {
       screen: createScreen(io),
@@ -27,7 +27,7 @@ export const runShow: CommandRun = (given, io) =>
       typing: { command: io.command, storeFlag: flag, nowMs: io.now() },
     });
     io.stdout.write(lines.map((line) => `${line}\n`).join(''));
-    return 0;
+    return exitCodeOfReading(reading);
   });
 
 function readTurn({ flags }: Given): number | undefined {

@@ -9,9 +9,10 @@ import { findRunByPrefix } from '../run-reading/find-run.ts';
 import { argumentText } from '../run-reading/given-text.ts';
 import { nextSteps } from '../run-reading/next-steps.ts';
 import { findOptionsOf, readRunArgument, readRunStore } from '../run-reading/open-run-store.ts';
-import { readRun } from '../run-reading/read-run.ts';
+import { exitCodeOfReading, readRun } from '../run-reading/read-run.ts';
 import type { RunReading } from '../run-reading/run-reading.ts';
-import { eventsText, statusWords } from '../run-reading/run-words.ts';
+import { statusJson } from '../run-reading/reading-json.ts';
+import { eventsText, readingWords } from '../run-reading/run-words.ts';
 import { stepLines } from '../run-reading/timeline.ts';
 import { whyAnswers, whyTopics } from '../run-reading/why-answers.ts';
 import type { WhyAnswer, WhyTopic } from '../run-reading/why-answers.ts';
@@ -24,20 +25,21 @@ export const runWhy: CommandRun = (given, io) =>
     const topic = readTopic(given);
     const { runId } = await findRunByPrefix(store, readRunArgument(given), findOptionsOf(io, given.flags));
     const reading = await readRun(store, runId);
+    const exitCode = exitCodeOfReading(reading);
     const typing = { command: io.command, storeFlag: flag, nowMs: io.now() };
     const answers = whyAnswers(reading, { topic, nowMs: io.now() });
     const next = nextSteps(reading, typing);
     if (given.flags['json'] === true) {
       const whole = {
         runId,
-        status: reading.row.status,
-        words: statusWords(reading.row).text,
+        ...statusJson(reading),
+        words: readingWords(reading).text,
         ...(reading.origin === undefined ? {} : { origin: reading.origin }),
         answers,
         next,
       };
       io.stdout.write(`${printableJson(redactJson(whole as unknown as Json))}\n`); // All of it is JSON.
-      return 0;
+      return exitCode;
     }
     const screen = createScreen(io);
     const lines = [
@@ -46,7 +48,7 @@ export const runWhy: CommandRun = (given, io) =>
       ...stepLines(next, screen),
     ];
     io.stdout.write(lines.map((line) => `${line}\n`).join(''));
-    return 0;
+    return exitCode;
   });
 
 function readTopic(given: Given): WhyTopic | undefined {
@@ -61,8 +63,9 @@ function readTopic(given: Given): WhyTopic | undefined {
   });
 }
 
-function headLines({ row }: RunReading, screen: Screen): readonly string[] {
-  const { text, style } = statusWords(row);
+function headLines(reading: RunReading, screen: Screen): readonly string[] {
+  const { row } = reading;
+  const { text, style } = readingWords(reading);
   const status = style === undefined ? text : screen.paint(style, text);
   return [`${printable(row.runId)}: ${status}`];
 }

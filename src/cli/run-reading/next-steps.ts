@@ -30,7 +30,11 @@ export function nextSteps(reading: RunReading, typing: Typing): readonly NextSte
   const say = readingSpeaker(reading, typing);
   if (trouble !== undefined) {
     const command = `${typing.command} doctor${typing.storeFlag}`;
-    return [{ text: 'look at the whole store', verb: 'doctor', command }];
+    const salvage = `${typing.command} store salvage <from> <to>`;
+    return [
+      { text: 'look at the whole store', verb: 'doctor', command },
+      { text: 'save what is proven into a new store', verb: 'store', command: salvage },
+    ];
   }
   switch (row.status) {
     case 'running':

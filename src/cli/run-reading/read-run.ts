@@ -1,5 +1,6 @@
 import type { Provenance } from '../../agent/approval/provenance.ts';
 import { textOf } from '../../model/message.ts';
+import { failureTraits } from '../../errors/codes.ts';
 import { clean } from '../../errors/failure.ts';
 import type { Failure } from '../../errors/failure.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
@@ -52,6 +53,11 @@ export async function readRun(store: Store, runId: string): Promise<RunReading> 
     events: reader.sentences,
     ...(trouble === undefined ? {} : { trouble }),
   };
+}
+
+/** What a command ends with that shows it: not all of a damaged run was there to show. */
+export function exitCodeOfReading({ trouble }: RunReading): number {
+  return trouble === undefined ? 0 : failureTraits[trouble.code].exitCode;
 }
 
 /** For people and programs that read about a run: its texts are redacted and bounded. */

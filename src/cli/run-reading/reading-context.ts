@@ -10,7 +10,7 @@ import type { Typing } from './next-steps.ts';
 import { topRunId } from './read-nodes.ts';
 import { allOf } from './run-reading.ts';
 import type { RunReading } from './run-reading.ts';
-import { shellWord, statusWords } from './run-words.ts';
+import { shellWord, readingWords } from './run-words.ts';
 import { whyAnswers } from './why-answers.ts';
 
 /** What a model is told of a stored run, whatever became of it: the same facts that `why` tells a person. */
@@ -64,12 +64,12 @@ function countTools({ items }: RunReading): CountedTools {
 
 /** How it stands first: what the bound leaves out stands at the end. */
 function headLines(reading: RunReading, nowMs: number): readonly string[] {
-  const { row, outcome, usage, turns } = reading;
+  const { outcome, usage, turns } = reading;
   const failure = outcome !== undefined && 'failure' in outcome ? outcome.failure : undefined;
   const why = failure === undefined ? '' : `; ${failure.code}: ${failure.message}`;
   const ends = pointsOf(reading, nowMs, ['stopped', 'waiting']);
   return [
-    `The run: ${statusWords(row).text}${why}`,
+    `The run: ${readingWords(reading).text}${why}`,
     ...ends,
     `In all: ${counted(turns, 'turn')}, ${counted(usage.requests, 'request')} to models, ${counted(usage.toolCalls, 'tool call')}, ${duration(usage.elapsedMs)}`,
   ];

@@ -21,7 +21,7 @@ export const recordOption: OptionSpec = {
 /** Exit codes of every command that names a run. */
 export const findExitCodes = [
   { code: 2, means: 'the id fits several runs, or what was typed makes no sense for this run' },
-  { code: 30, means: 'there is no such run, or the store cannot be read' },
+  { code: 30, means: 'there is no such run, its record is damaged, or the store cannot be read' },
   { code: 31, means: 'another process carries the run, or has the store' },
 ] as const;
 

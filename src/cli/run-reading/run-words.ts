@@ -4,6 +4,7 @@ import { escapeUnsafe, printable, visible } from '../../base/printable.ts';
 import { readSalvageMark } from '../../model/store/proven.ts';
 import type { RunRow } from '../../model/store/store.ts';
 import type { Style } from '../text/paint.ts';
+import type { RunReading } from './run-reading.ts';
 
 /** A short text and the colour that it deserves. */
 export interface Words {
@@ -32,6 +33,23 @@ export function statusWords(row: Pick<RunRow, 'status' | 'code' | 'reason' | 'ow
     default:
       return { text: printable(status) };
   }
+}
+
+/** What is said of a run by its record: where that is damaged, the status in the list is no more than a claim. */
+export function readingWords({ row, trouble }: Pick<RunReading, 'row' | 'trouble'>): Words {
+  return trouble === undefined ? statusWords(row) : unprovenWords(row);
+}
+
+/** Of a run whose record was found damaged. A salvaged one says so itself. */
+export function unprovenWords(row: RunRow): Words {
+  const words = statusWords(row);
+  if (readSalvageMark(row) !== undefined) return words;
+  return { text: `damaged: says ${words.text}, not proven`, style: 'failure' };
+}
+
+/** The same for programs: the status is not given as one. */
+export function unprovenRow(row: RunRow): Omit<RunRow, 'status'> & { status: 'damaged'; says: string } {
+  return { ...row, status: 'damaged', says: row.status };
 }
 
 /** Written by the runtime; whatever else a store holds there says nothing. */

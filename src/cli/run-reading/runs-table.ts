@@ -5,7 +5,7 @@ import type { RunRow } from '../../model/store/store.ts';
 import type { Screen } from '../text/layout.ts';
 import { displayWidth } from '../text/wrap.ts';
 import type { RunOrigin } from './run-reading.ts';
-import { agoText, statusWords } from './run-words.ts';
+import { agoText, statusWords, unprovenWords } from './run-words.ts';
 import { originMarks } from './why-origin.ts';
 
 export interface TableOptions {
@@ -13,6 +13,8 @@ export interface TableOptions {
   readonly ids: ReadonlyMap<string, string>;
   /** Of the runs whose record came from elsewhere. */
   readonly origins: ReadonlyMap<string, RunOrigin>;
+  /** Those whose record was found damaged. */
+  readonly damaged: ReadonlySet<string>;
   readonly screen: Screen;
   readonly nowMs: number;
 }
@@ -77,13 +79,13 @@ interface CellOptions extends TableOptions {
 
 function cellsOf(row: RunRow, options: CellOptions): Cells {
   const { runId, createdAtMs, turns, costUsd, text } = row;
-  const { nowMs, origins } = options;
+  const { nowMs, origins, damaged } = options;
   const origin = origins.get(runId);
   const mark = origin === undefined ? '' : `[${originMarks[origin.type]}] `;
   return {
     id: nameOf(row, options),
     when: agoText(createdAtMs, nowMs),
-    status: statusWords(row),
+    status: damaged.has(runId) ? unprovenWords(row) : statusWords(row),
     turns: turns === 0 ? '-' : String(turns),
     cost: costUsd === undefined || costUsd === 0 ? '-' : `$${costUsd.toFixed(4)}`,
     words: `${mark}${printable(redact(text.slice(0, maxLooked)).trim().split('\n', 1)[0] ?? '')}`,

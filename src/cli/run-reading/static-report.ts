@@ -1,7 +1,7 @@
 import { knownText } from '../../agent/report/build-report.ts';
 import { printable } from '../../base/printable.ts';
 import { nodeLine } from './node-words.ts';
-import { eventsText, statusWords } from './run-words.ts';
+import { eventsText, readingWords } from './run-words.ts';
 import type { RunReading } from './run-reading.ts';
 import { whyAnswers } from './why-answers.ts';
 
@@ -20,7 +20,7 @@ export function staticReport(reading: RunReading, nowMs: number): StaticReport {
     return { person: `${knownText(report)}${nodes}`, developer: `${report.developer.text}${nodes}` };
   }
   const answers = whyAnswers(reading, { nowMs });
-  const title = `Run ${row.runId} of agent "${row.agent}": ${statusWords(row).text}`;
+  const title = `Run ${row.runId} of agent "${row.agent}": ${readingWords(reading).text}`;
   const lines = (topics: readonly string[]): readonly string[] =>
     answers
       .filter(({ topic }) => topics.includes(topic))

@@ -10,7 +10,7 @@ import { nextSteps } from './next-steps.ts';
 import { nodeLine } from './node-words.ts';
 import type { NextStep, Typing } from './next-steps.ts';
 import type { ReadItem, RunReading } from './run-reading.ts';
-import { eventsText, momentText, statusWords } from './run-words.ts';
+import { eventsText, momentText, readingWords } from './run-words.ts';
 import { originText } from './why-origin.ts';
 
 export interface TimelineOptions {
@@ -64,7 +64,7 @@ const maxAsked = 300;
 
 function headLines(reading: RunReading, screen: Screen): readonly string[] {
   const { row, asked, models, usage, turns, events } = reading;
-  const status = statusWords(row);
+  const status = readingWords(reading);
   const beganMs = beginningOf(reading);
   const lastMs = events.findLast(({ type }) => type !== 'imported')?.atMs ?? beganMs;
   const waited = usage.waitedMs >= 1 ? `, waited ${duration(usage.waitedMs)}` : '';

@@ -3,6 +3,7 @@ import type { ReportFacts } from '../../agent/report/report-facts.ts';
 import type { RunOutcome } from '../../agent/run-outcome.ts';
 import { printable } from '../../base/printable.ts';
 import type { Failure } from '../../errors/failure.ts';
+import { readSalvageMark } from '../../model/store/proven.ts';
 import { failureText, requestText } from './item-words.ts';
 import { hasAnswer, openQuestion } from './next-steps.ts';
 import { latest } from './run-reading.ts';
@@ -63,38 +64,42 @@ const nothings = {
   origin: 'It was created in this store.',
 } as const satisfies Record<WhyTopic, string>;
 
-function nothing(topic: WhyTopic, { events, isConducted }: RunReading): WhyPoint {
+function nothing(topic: WhyTopic, { events, isConducted, trouble }: RunReading): WhyPoint {
+  const seqs = events.map(({ seq }) => seq);
+  if (trouble !== undefined) return { text: 'What can be read of its record does not say.', seqs };
   const text =
     topic === 'model' && isConducted
       ? 'It asks no model itself: the runs of its nodes do, and each has its own record.'
       : nothings[topic];
-  return { text, seqs: events.map(({ seq }) => seq) };
+  return { text, seqs };
 }
 
 /** Why it does not go on, whether or not it could. */
 function stoppedPoints(reading: RunReading, nowMs: number): readonly WhyPoint[] {
-  const { row, outcome, trouble, events } = reading;
-  const last = events.at(-1);
-  const damage: readonly WhyPoint[] =
-    trouble === undefined
-      ? []
-      : [
-          {
-            text: `From here on its record cannot be read: ${failureText(trouble)}. What comes before it can be trusted.`,
-            seqs: last === undefined ? [] : [last.seq],
-          },
-        ];
+  const { row, outcome, trouble } = reading;
+  if (trouble !== undefined) return [...endPoints(reading, outcome), damagePoint(reading, trouble)];
   const wish = wishPoints(reading, nowMs);
-  if (row.status === 'suspended') return [...wish, ...damage];
-  if (row.status === 'running') return [...runningPoints(reading, nowMs), ...wish, ...damage];
+  if (row.status === 'suspended') return wish;
+  if (row.status === 'running') return [...runningPoints(reading, nowMs), ...wish];
   if (row.status === 'parked') {
+    const provenSeq = readSalvageMark(row)?.provenSeq;
+    if (provenSeq !== undefined)
+      return [{ text: `Its end is lost: its record is proven up to event ${provenSeq}.`, seqs: [provenSeq] }];
     const parked = latest(reading.items, 'parked') ?? latest(reading.items, 'imported');
     return [
       { text: `${printable(row.reason ?? 'It is parked').replace(/\.$/, '')}.`, seqs: parked?.seqs ?? [] },
-      ...damage,
     ];
   }
-  return [...endPoints(reading, outcome), ...damage];
+  return endPoints(reading, outcome);
+}
+
+/** What the list says of the run is not repeated as a fact. */
+function damagePoint({ row, events }: RunReading, trouble: Failure): WhyPoint {
+  const last = events.at(-1);
+  return {
+    text: `From here on its record cannot be read: ${failureText(trouble)}. What comes before it can be trusted. The list says that the run is ${printable(row.status)}, which is not proven.`,
+    seqs: last === undefined ? [] : [last.seq],
+  };
 }
 
 function runningPoints(
@@ -216,7 +221,8 @@ function nodeFailed(
 
 /** What has to happen first, and by when. */
 function waitingPoints(reading: RunReading, nowMs: number): readonly WhyPoint[] {
-  const { row, items, pending } = reading;
+  const { row, items, pending, trouble } = reading;
+  if (trouble !== undefined) return [];
   if (row.owner === undefined && (row.status === 'running' || row.status === 'parked'))
     return openPoints(reading);
   if (row.status !== 'suspended') return [];
@@ -251,8 +257,8 @@ function waitingPoints(reading: RunReading, nowMs: number): readonly WhyPoint[] 
 }
 
 /** Whose question it is, where it is that of a run below. */
-function waitingNodes({ row, items, nodes }: RunReading): readonly WhyPoint[] {
-  if (row.status !== 'suspended') return [];
+function waitingNodes({ row, items, nodes, trouble }: RunReading): readonly WhyPoint[] {
+  if (row.status !== 'suspended' || trouble !== undefined) return [];
   return nodes
     .filter(({ status }) => status === 'waiting')
     .map(({ name, runId }) => {

@@ -24,6 +24,10 @@ export const runsSpec: CommandSpec = {
       text: 'Only the runs below this one: of a flow, a plan or a team; its whole id',
     },
     { flags: '--all', text: 'All of them, without pages, and with the runs below others' },
+    {
+      flags: '--check',
+      text: 'Hold every event of the listed runs against its hash chain, and mark those that are damaged',
+    },
     storeOption,
     configOption,
     workspaceOption,
@@ -33,6 +37,7 @@ export const runsSpec: CommandSpec = {
     '"interrupted" is a run whose process vanished: it goes on with rerail resume. "parked" is one that no worker takes up by itself any more. An id may be typed by its first letters in every command, as long as they fit one run only.',
     'The nodes of a flow and the members of a team are runs of their own, named after it: order-17/research. They are listed with --all and --below only.',
     'A run whose record came from elsewhere is marked [imported], [copied] or [taken over]: rerail why says from where. No approval in such a record counts.',
+    'The list says what the store says of each run, and reads no events for that. Where the record of a run is found damaged, with --check or otherwise, its status is marked as not proven, and the exit code is 30.',
     'With --json every run is one line of JSON, and a last line of the type "end" has the cursor of the next page.',
   ],
   examples: [
@@ -41,6 +46,6 @@ export const runsSpec: CommandSpec = {
     { line: 'rerail runs --status suspended', text: 'What waits for somebody' },
     { line: 'rerail runs --tool refund --text "order 17" --json' },
   ],
-  exitCodes: [{ code: 30, means: 'there is no store, or it cannot be read' }],
+  exitCodes: [{ code: 30, means: 'there is no store, it cannot be read, or a run was found damaged' }],
   load: async () => (await import('../commands/runs-command.ts')).runRuns,
 };
