@@ -115,23 +115,45 @@ describe('a disk that fails between a run and one below it', () => {
 });
 
 describe('a signal that is aborted while a run is taken from its record', () => {
-  it.each(Array.from({ length: 20 }, (_, moments) => ({ moments })))(
-    'cancels it on record, so that the same end is found again: $moments moments after it began',
-    async ({ moments }) => {
-      const first = setStage();
-      const { tool } = countingTool('pay', { permission: 'ask' });
-      const make = ({ world }: Stage): Agent => member(pays, { tools: [tool], ...world }).agent;
-      await first.run(make(first));
-      const second = first.die();
+  const moments = Array.from({ length: 20 }, (_, count) => ({ count }));
+  const waiting = async (): Promise<{ readonly make: (stage: Stage) => Agent; readonly second: Stage }> => {
+    const first = setStage();
+    const { tool } = countingTool('pay', { permission: 'ask' });
+    const make = ({ world }: Stage): Agent => member(pays, { tools: [tool], ...world }).agent;
+    await first.run(make(first));
+    return { make, second: first.die() };
+  };
+  const abortAfter = async (controller: AbortController, count: number): Promise<void> => {
+    for (let moment = 0; moment < count; moment += 1) await Promise.resolve();
+    controller.abort();
+  };
+
+  it.each(moments)(
+    'cancels a resumed run on record, so that the same end is found again: $count moments after it began',
+    async ({ count }) => {
+      const { make, second } = await waiting();
       const controller = new AbortController();
-      const joined = second.run(make(second), { signal: controller.signal });
-      for (let moment = 0; moment < moments; moment += 1) await Promise.resolve();
-      controller.abort();
-      const ended = await joined;
+      const resumed = second.resume(make(second), { signal: controller.signal });
+      await abortAfter(controller, count);
+      const ended = await resumed;
       const third = second.die();
       const again = await third.run(make(third));
       expect(ended.type).toBe('cancelled');
       expect(again).toEqual(ended);
+    },
+  );
+
+  it.each(moments)(
+    'ends only the wait of a caller that joins by name, and the run waits on: $count moments after it began',
+    async ({ count }) => {
+      const { make, second } = await waiting();
+      const controller = new AbortController();
+      const joined = second.run(make(second), { signal: controller.signal });
+      const refused = expect(joined).rejects.toMatchObject({ code: 'CANCELLED' });
+      await abortAfter(controller, count);
+      await refused;
+      const third = second.die();
+      expect(await third.run(make(third))).toMatchObject({ type: 'suspended', reason: 'approval' });
     },
   );
 });

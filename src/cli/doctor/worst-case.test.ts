@@ -38,6 +38,8 @@ async function playReal({ retry, models, attemptMs, askedMs, drawn }: Played): P
   const failure = createFailure('SERVER_ERROR', {
     origin: 'model',
     message: 'busy',
+    // An answer that breaks after a long while: a silent model would open its breaker sooner.
+    phase: 'body',
     ...(askedMs === undefined ? {} : { retryAfterMs: askedMs }),
   });
   const targets = Array.from({ length: models }, (_, index): CallTarget<undefined> => ({
