@@ -192,7 +192,7 @@ export const attempts: readonly Attempt[] = [
     name: 'leave a daemon behind',
     isAlone: true,
     script: () =>
-      `touch beat-on; (setsid sh -c 'i=0; while [ -e beat-on ] && [ $i -lt 100 ]; do i=$((i+1)); echo $i > beat; sleep 0.05; done' >/dev/null 2>&1 </dev/null &) ; sleep 0.2`,
+      `touch beat-on; (setsid sh -c 'i=0; while [ -e beat-on ] && [ $i -lt 600 ]; do i=$((i+1)); echo $i > beat; sleep 0.05; done' >/dev/null 2>&1 </dev/null &) ; n=0; while [ ! -s beat ] && [ $n -lt 100 ]; do n=$((n+1)); sleep 0.05; done`,
     isOut: (_scene, { isBeating }) => isBeating,
   },
   {
