@@ -149,9 +149,10 @@ describe('a signal that is aborted while a run is taken from its record', () => 
       const { make, second } = await waiting();
       const controller = new AbortController();
       const joined = second.run(make(second), { signal: controller.signal });
-      const refused = expect(joined).rejects.toMatchObject({ code: 'CANCELLED' });
-      await abortAfter(controller, count);
-      await refused;
+      await Promise.all([
+        expect(joined).rejects.toMatchObject({ code: 'CANCELLED' }),
+        abortAfter(controller, count),
+      ]);
       const third = second.die();
       expect(await third.run(make(third))).toMatchObject({ type: 'suspended', reason: 'approval' });
     },

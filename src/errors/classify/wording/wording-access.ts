@@ -10,6 +10,7 @@ export const bannedWording: readonly Phrases[] = [
     [/access was terminated/, 'Your access was terminated due to violation of our policies.'],
     [/can only be used (?:from|with|in|by)/, 'This key can only be used with coding agents such as Kimi CLI.'],
     [/access (?:has been|was|is) (?:restricted|revoked|blocked|suspended|disabled|terminated)|\bunapproved\b|user_blocked/, 'Your access has been restricted due to repeated policy violations.'],
+    [/(?:invalid|forbidden|unknown) client ip|ip (?:address )?(?:allow|white) ?list/, 'Invalid client ip 203.0.113.7, rejected by the api key ip allowlist.'],
     [/operation not allowed/, 'Operation not allowed'],
     [/organization policy constraint|requires a (?:\w+ )?(?:subscription|plan)\b(?!.{0,40}upgrade)/, 'Model requires a Pro subscription.'],
     [/fair usage? policy|does not comply with (?:\w+ ){0,3}(?:policy|terms)/, 'Your usage pattern does not comply with the Fair Usage Policy.'],

@@ -91,6 +91,7 @@ export const faintWording: readonly Phrases[] = [
     [/\bunavailable\b/, 'Unavailable right now.'],
     [/\bcapacity\b/, 'There is little capacity left.'],
     [/\bbusy\b/, 'All lines are busy.'],
+    [/(?:稍后|稍候|等待|片刻).{0,6}(?:重试|再试)/, '请稍后重试'],
     [/try again later/, 'Sorry, try again later.'],
     [/\bmaintenance\b/, 'Down for maintenance.'],
   ]),

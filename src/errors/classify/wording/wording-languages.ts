@@ -7,7 +7,7 @@ import type { Phrases } from './phrases.ts';
 // prettier-ignore
 export const foreignRequestWording: readonly Phrases[] = [
   phrases({ code: 'CONTENT_FILTERED', overrides: true }, () => [
-    [/安全策略|安全审核|内容审核|不当内容|违反.{0,8}(?:政策|规定|法规)/, '请求内容没有通过安全策略'],
+    [/合规|安全策略|安全审核|内容审核|不当内容|违反.{0,8}(?:政策|规定|法规)/, '请求内容没有通过安全策略'],
     [/不適切な|コンテンツ.{0,6}(?:ポリシー|フィルタ)|安全性.{0,10}(?:ブロック|拒否)/, '入力に不適切な内容が含まれています'],
     [/부적절한|유해.{0,6}콘텐츠|콘텐츠 정책|안전 정책/, '부적절한 내용이 포함되어 있습니다'],
     [/inhaltsrichtlinie|inhaltsfilter|unangemessene inhalte/, 'Die Anfrage verstößt gegen unsere Inhaltsrichtlinien.'],
@@ -68,7 +68,7 @@ export const foreignRequestWording: readonly Phrases[] = [
     [/chiave.{0,20}(?:non valida|scaduta|errata)|autenticazione (?:fallita|richiesta|non riuscita)|credenziali non valide|(?:anahtar|jeton).{0,20}(?:geçersiz|süresi)|geçersiz (?:api )?(?:anahtar|jeton)|kimlik doğrulama/, 'Geçersiz API anahtarı.'],
   ]),
   phrases({ code: 'MODEL_NOT_FOUND', overrides: true }, () => [
-    [/模型.{0,16}(?:不存在|不支持|暂不支持|不可用|未上架|已停用|已弃用|无可用渠道|不正确|有误)|无可用渠道|(?:不支持|无效|未知|没有找到|错误)的?.{0,4}模型|模型名称?.{0,4}(?:错误|无效)/, '您请求的第三方模型暂不支持'],
+    [/模型.{0,16}(?:不存在|(?:不|暂不|不被)支持(?=$|[。，,.!！(（]| \|)|不可用|未上架|已停用|已弃用|无可用渠道|不正确|有误)|无可用渠道|(?:不支持|无效|未知|没有找到|错误)的?.{0,4}模型|模型名称?.{0,4}(?:错误|无效)/, '您请求的第三方模型暂不支持'],
     [/モデル.{0,24}(?:存在しません|見つかりません|見つから|サポートされていません|廃止|無効)/, '指定されたモデルが見つかりません'],
     [/모델.{0,24}(?:존재하지|찾을 수 없|지원되지|지원하지|종료)/, '모델을 찾을 수 없습니다'],
     [/modell .{0,40}(?:nicht gefunden|existiert nicht|nicht verfügbar|unbekannt|wird nicht unterstützt)|unbekanntes modell|modèle .{0,40}(?:introuvable|nexiste pas|inconnu|pas trouvé|pas disponible)|modelo .{0,40}(?:no (?:existe|encontrado|se encontr|está disponible|disponible)|não (?:existe|encontrado|foi encontrado|disponível))|модел\S{1,3} .{0,40}(?:не найден|не существ|недоступ|не поддерж)|modello .{0,40}(?:non trovato|non esiste|non disponibile)|model .{0,30}(?:bulunamadı|mevcut değil)/, 'Das Modell gpt-x wurde nicht gefunden: Modell nicht verfügbar'],
@@ -84,7 +84,7 @@ export const foreignRequestWording: readonly Phrases[] = [
     [/accesso (?:negato|non consentito|vietato)|non (?:hai|si dispone) .{0,20}(?:autorizza|permess)|erişim (?:reddedildi|engellendi|yasak)|(?:izniniz|yetkiniz) yok|yetkisiz/, 'Accesso negato.'],
   ]),
   phrases({ code: 'RATE_LIMITED' }, () => [
-    [/限速|限频|速度过快|请求.{0,4}(?:过多|过快|太多|太快)|(?:访问|请求|调用).{0,4}频率|频繁|(?:请求|调用|访问)次数.{0,6}(?:超|限|达到)|超(?:过|出|了).{0,10}(?:速率|频率|限额|限制次数|qps|rpm|tpm)|(?:每分钟|每秒).{0,16}(?:限|超|最多)/, '该模型遇到官方限速,请稍后重试'],
+    [/限流|限速|限频|速度过快|请求.{0,4}(?:过多|过快|太多|太快)|(?:访问|请求|调用).{0,4}频率|频繁|(?:请求|调用|访问)次数.{0,6}(?:超|限|达到)|超(?:过|出|了).{0,10}(?:速率|频率|限额|限制次数|qps|rpm|tpm)|(?:每分钟|每秒).{0,16}(?:限|超|最多)/, '该模型遇到官方限速,请稍后重试'],
     [/レート制限|リクエスト.{0,10}(?:多すぎ|制限|上限|頻繁)|利用制限|使用制限|制限に達し|(?:回数|上限)に達し/, 'リクエストが多すぎます'],
     [/요청.{0,12}(?:너무 많|한도|제한|초과|빈번)|속도 제한|사용량 (?:한도|제한)|한도를? 초과/, '요청이 너무 많습니다'],
     [/zu viele anfragen|anfragelimit|ratenlimit|ratenbegrenzung|anfragen pro (?:minute|stunde)/, 'Zu viele Anfragen. Bitte warten.'],

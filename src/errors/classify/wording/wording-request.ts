@@ -83,6 +83,7 @@ export const complaintWording: readonly Phrases[] = [
     [/marked .{0,30}\blegacy\b|(?:upgrade|switch|migrate) to an? (?:active|newer|supported) model/, 'This Model is marked by its provider as Legacy.'],
     [/model.{0,40}(?:fade[sd]?.?out|phased out|end.of.(?:support|service)|retired|offline)\b/, 'model fade out'],
     [/\bno (?:deployment|model|endpoint|backend|route)s? (?:matched|matches|matching|configured|registered|serves?)\b|or (?:the )?model does not exist/, 'No deployment matched the given criteria: demo'],
+    [/model is disabled\b|unknown provider for model/, 'unknown provider for model demo-9'],
     [/is not a valid model\b/, 'overload-1 is not a valid model ID'],
     [/invalid value:? model \S{1,80} (?:was |is )?not found\b/, 'Invalid value: Model demo-9 not found'],
     [/\bunknown model\b/, 'invalid params, unknown model demo-9 (2013)'],
@@ -100,6 +101,7 @@ export const complaintWording: readonly Phrases[] = [
     [/(?:vector store|thread|conversation|container|batch|assistant|upload)s? (?:with id )?(?:\S+ )?(?:is |was |has )?(?:not found|expired)/, 'Vector store with id vs_demo not found.'],
     [/(?:^|\| )file not found: /, 'File not found: file_demo'],
     [/(?:param|parameter|argument)s? ?error\b|must be (?:a |an )?(?:string|number|integer|boolean|array|object|list|null)\b/, 'RequestParamsError: $.parameter.tool_choice type must be string'],
+    [/variant of untagged enum \w{0,40}(?:input|param|request|message|content)/, 'data did not match any variant of untagged enum InputParam'],
     [/extra inputs are not permitted/, 'max_retries: Extra inputs are not permitted'],
   ]),
 ];
@@ -170,6 +172,7 @@ export const contextWording: readonly Phrases[] = [
     [/(?:maximum|max) (?:prompt|input) (?:length|tokens?|token count)/, "This model's maximum prompt length is 131072 but the request contains 140000 tokens."],
     [/(?:prompt|input|context|conversation|messages?|text|tokens?)(?: \w+){0,3} too long/, 'The conversation is too long, please start a new one.'],
     [/request is too long/, 'Request is too long.'],
+    [/max(?:imum)? (?:\w+ )?length (?:is |was |has been )?exceeded|length exceeds the max/, 'model max length exceeded, max length:8192'],
     [/(?:input|prompt|context) token limit (?:is|of)\b/, 'EngineInternalError: input token limit is 97280'],
     [/(?:sequence|input|prompt|token)s? (?:length )?(?:is |are )?(?:longer|larger|greater) than .{0,40}(?:maximum|max)\b/, 'Token sequence length is longer than the specified maximum sequence length (1336 > 512).'],
     [/tokens? .{0,30}(?:more|greater|larger|higher) than (?:the )?(?:max|allowed|limit)/, 'tokens in request more than max tokens allowed'],

@@ -26,6 +26,7 @@ export const brokenWording: readonly Phrases[] = [
     [/kind: decode|expected value.{0,20}line:? \d/, 'reqwest::Error { kind: Decode, source: Error("expected value", line: 1, column: 1) }'],
   ]),
   phrases({ code: 'NETWORK_ERROR', retryable: false, overrides: true }, () => [
+    [/failed to verify certificate/, 'Post "https://api.example.com/chat": tls: failed to verify certificate'],
     [/wrong.version.number/, 'write EPROTO error:0A00010B:SSL routines:ssl3_get_record:wrong version number'],
     [/establish trust relationship|(?:remote|server|peer) certificate (?:is|was) (?:\w+ )?(?:invalid|expired|rejected)|certificate for this server is invalid|app transport security|sec_error_\w{0,20}(?:issuer|certificate)|bad_cert|gave http response to https/, 'The SSL connection could not establish trust relationship with the server.'],
     [/invalid peer certificate|unknownissuer|err_cert_/, 'client error (Connect): invalid peer certificate: UnknownIssuer'],
