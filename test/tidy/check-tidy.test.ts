@@ -296,6 +296,19 @@ describe('checkTidy()', () => {
     expect(checkTidy(new Map([[path, text]])).problems).toEqual([]);
   });
 
+  it('counts the entries of a folder: files and folders, without tests', () => {
+    const filled = (count: number): ReadonlyMap<string, string> =>
+      new Map(
+        Array.from({ length: count }, (_, index): [string, string] => [`src/base/a${index}.ts`, '']).concat([
+          ['src/base/a0.test.ts', ''],
+          ['src/base/room/a.ts', ''],
+          ['src/base/room/b.ts', ''],
+        ]),
+      );
+    expect(checkTidy(filled(39)).problems).toEqual([]);
+    expect(checkTidy(filled(40)).problems).toMatchObject([{ rule: 'folder-size', path: 'src/base' }]);
+  });
+
   it('counts what it looked at', () => {
     const files = new Map([
       ['src/base/a.ts', `import { b } from './b.ts';\nexport type C = import('./c.ts').C;\n`],

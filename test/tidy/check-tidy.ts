@@ -2,6 +2,7 @@ import { findAmbientProblems } from './ambient.ts';
 import { findLayerProblems } from './layers.ts';
 import { readModules } from './module.ts';
 import type { Problem } from './problem.ts';
+import { findCrowdedFolders } from './rooms.ts';
 import { findShapeProblems } from './shape.ts';
 import { findNameProblems, findTextProblems } from './text.ts';
 
@@ -21,6 +22,7 @@ export function checkTidy(files: ReadonlyMap<string, string>): TidyReport {
       ...modules.flatMap(findAmbientProblems),
       ...modules.flatMap(findShapeProblems),
       ...[...files.keys()].flatMap(findNameProblems),
+      ...findCrowdedFolders(files.keys()),
       ...[...files].flatMap(([path, text]) => findTextProblems(path, text)),
     ],
     modules: modules.length,

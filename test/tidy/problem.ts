@@ -6,6 +6,7 @@ export type Rule =
   | 'export-star'
   | 'default-export'
   | 'file-name'
+  | 'folder-size'
   | 'file-length'
   | 'function-length'
   | 'parameters'
