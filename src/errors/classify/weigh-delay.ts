@@ -20,18 +20,18 @@ function withWait(verdict: Verdict, delay: StatedDelay): Verdict {
   return verdictOf({ code: 'RATE_LIMITED' }, verdict.by, `a wait is stated in ${delay.from}, and no reason`);
 }
 
-/** A quota that is back within a minute, without a word of money or of longer periods, is a rate. */
+/** A quota that by its own words is back within a minute, and says nothing of money or of longer periods, is a rate. */
 function withRefill(verdict: Verdict, { text }: Evidence, delay: StatedDelay): Verdict {
   const { code, by, because } = verdict;
   if (code !== 'QUOTA_EXCEEDED' || by !== 'wording' || delay.type !== 'stated' || delay.delayMs > 60_000)
     return verdict;
-  return lasting.test(text)
+  return lasting.test(text) || !/^(?:its words|the field)/.test(delay.from)
     ? verdict
     : verdictOf({ code: 'RATE_LIMITED' }, by, `${because}; it is back within a minute`);
 }
 
 const lasting =
-  /bill|credit|balance|\bplans?\b|subscri|pa(?:y|id)|\bday|daily|hour|week|month|spend|budget|free|余额|额度|套餐/;
+  /current quota|bill|credit|balance|\bplans?\b|subscri|pa(?:y|id)|\bday|daily|hour|week|month|spend|budget|free|余额|额度|套餐/;
 
 function isVague({ code, by, because }: Verdict): boolean {
   return (
