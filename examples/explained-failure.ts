@@ -32,7 +32,7 @@ for (const claim of claims) {
 }
 // The meter did not answer, so the run ended.
 // - The meter does not answer: IO_ERROR.
-// → mend the tool or what it depends on, then go on
-// → go on after the last finished turn, when the cause is mended: await agent.resume("meter-1")
+// → fix the tool or what it depends on, then resume
+// → resume after the last finished turn, once the cause is fixed: await agent.resume("meter-1")
 //
 // The work could not be finished. …, the report that there is in any case

@@ -30,7 +30,7 @@ const agent = createAgent({
   },
 });
 
-const outcome = await agent.run('The tests fail (node --test). Find out why and mend it.');
+const outcome = await agent.run('The tests fail (node --test). Find out why and fix it.');
 console.log(outcome.type); // completed
 console.log(await readFile(file, 'utf8')); // … return a + b; …
 console.log(await takeBack(workspace, outcome.runId)); // [ { path: 'sum.mjs', result: 'restored' } ]

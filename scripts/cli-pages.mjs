@@ -4,7 +4,7 @@ import { usageOf } from '../dist/cli/text/help-text.js';
 
 /** @typedef {import('../dist/cli/specs/command-spec.js').CommandSpec} CommandSpec */
 
-const groups = { work: 'Work', look: 'Look at runs', mend: 'Set up and mend', learn: 'Learn' };
+const groups = { work: 'Work', look: 'Look at runs', mend: 'Set up and repair', learn: 'Learn' };
 
 /** @returns {readonly { readonly path: string, readonly text: string }[]} */
 export function cliPages() {

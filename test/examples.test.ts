@@ -319,8 +319,8 @@ describe('the examples', () => {
     expect(explained?.split('\n')).toEqual([
       'The meter did not answer, so the run ended.',
       '- The meter does not answer: IO_ERROR.',
-      '→ mend the tool or what it depends on, then go on',
-      '→ go on after the last finished turn, when the cause is mended: await agent.resume("meter-1")',
+      '→ fix the tool or what it depends on, then resume',
+      '→ resume after the last finished turn, once the cause is fixed: await agent.resume("meter-1")',
     ]);
     expect(plain).toMatch(/^The work could not be finished\.\n/);
     expect(plain).not.toContain('cable');

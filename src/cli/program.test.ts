@@ -209,7 +209,7 @@ describe('rerail classify', () => {
       why: 'the status is 401 (classified by status)',
       severity: 'critical',
       retry: 'no, the same request would fail again',
-      wait: 'none that can be believed: the header retry-after is "soon"',
+      wait: 'ignored (implausible value): the header retry-after is "soon"',
       hint: 'Check OPENAI_API_KEY: is it set, complete, and still valid?',
       provider: 'openai, model gpt-5.2, status 401, request req_1',
     });

@@ -281,10 +281,10 @@ describe('an explanation', () => {
         },
       ],
       nextSteps: [
-        { id: 'fix-tool', text: 'mend the tool or what it depends on, then go on' },
+        { id: 'fix-tool', text: 'fix the tool or what it depends on, then resume' },
         {
           id: 'resume',
-          text: 'go on after the last finished turn, when the cause is mended',
+          text: 'resume after the last finished turn, once the cause is fixed',
           command: 'await agent.resume("one")',
         },
       ],

@@ -43,7 +43,7 @@ const source = (): string => path.join(folder, 'project/src/area.js');
 async function approved(): Promise<void> {
   const asked = await rerail(
     'run',
-    'The tests fail (node --test). Find out why and mend it.',
+    'The tests fail (node --test). Find out why and fix it.',
     '--run-id',
     'r1',
     '--on-approval',
@@ -54,7 +54,7 @@ async function approved(): Promise<void> {
   expect(shown.exitCode).toBe(23);
   const [, hash = ''] = / --call ([0-9a-f]{12}) /.exec(shown.err) ?? [];
   const written = await rerail('approve', 'r1', '--no-resume', '--call', hash);
-  expect(written.out).toContain('Written down: yes.');
+  expect(written.out).toContain('Recorded: yes.');
   expect(await readFile(source(), 'utf8')).toBe(area);
 }
 

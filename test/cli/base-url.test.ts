@@ -275,7 +275,7 @@ describe("a wrong model or key at an address of one's own", { timeout: 60_000 },
     expect(said(result)).toMatch(new RegExp(`Did you mean .*${near}`));
     expect(said(result)).toContain('(MODEL_NOT_FOUND)');
     expect(said(result)).not.toContain('is not there');
-    expect(said(result)).toContain('go on with:');
+    expect(said(result)).toContain('resume with:');
   });
 
   it.each([{ family: 'openai' as const }, { family: 'anthropic' as const }])(

@@ -95,7 +95,7 @@ describe('the end of a run in lines', () => {
     expect(lines[0]).toContain('TOOL_EXECUTION_ERROR');
     expect(lines.slice(-2)).toEqual([
       'in the words of scripted/scripted: The oven burnt. The run failed with TOOL_EXECUTION_ERROR.',
-      'it proposes to go on after the last finished turn, when the cause is mended; or mend the tool or what it depends on, then go on',
+      'it proposes to resume after the last finished turn, once the cause is fixed; or fix the tool or what it depends on, then resume',
     ]);
   });
 });

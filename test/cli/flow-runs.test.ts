@@ -137,7 +137,7 @@ describe('rerail show', () => {
     expect(out).toMatch(/^Nodes\n {2}read +succeeded \(run waiting\/read\): Five cents are due\.$/m);
     expect(out).toMatch(/^ {2}settle +waits \(run waiting\/settle\)/m);
     expect(out).toMatch(/^ {2}tell +not reached$/m);
-    expect(out).toContain('Node settle waits for a yes or no from a person (run waiting/settle)');
+    expect(out).toContain('Node settle waits for approval by a person (run waiting/settle)');
     expect(out).toContain('Step 2');
     expect(out).not.toMatch(/Turn|model|tool call|\{"do"/);
   });
@@ -262,7 +262,7 @@ describe('what to do about a flow that waits', () => {
     expect({ err, out }).toMatchObject({
       err: '',
       out: expect.stringMatching(
-        /^Written down: yes\. A worker of its program .+: await agent\.resume\("approved"\)$/m,
+        /^Recorded: yes\. A worker of its program .+: await agent\.resume\("approved"\)$/m,
       ) as string,
     });
     expect(await make().resume('approved')).toMatchObject({ type: 'completed', text: 'Paid.' });
@@ -276,7 +276,7 @@ describe('what to do about a flow that waits', () => {
     await make().run('Pay', { runId: 'unwanted' });
     const cancel: CommandRun = (given, io) => cancelWith(fakeSeam({ file: store }), given, io);
     const { out } = await at(cancel, ['unwanted']);
-    expect(out).toContain('whoever takes the run "unwanted" up next ends it');
+    expect(out).toContain('the next worker will end the run "unwanted"');
     expect(await make().resume('unwanted')).toMatchObject({ type: 'cancelled' });
     expect((await kept.runs.find('unwanted/settle'))?.status).toBe('cancelled');
     await kept.close();
@@ -286,7 +286,7 @@ describe('what to do about a flow that waits', () => {
     const approve: CommandRun = (given, io) =>
       answerCall({ seam: fakeSeam({ file: store }), io, verdict: 'yes' }, given);
     const { err, exitCode } = await at(approve, ['waiting/settle']);
-    expect(err).toContain('The run "waiting/settle" stands below "waiting"');
+    expect(err).toContain('The run "waiting/settle" is a child of "waiting"');
     expect(err).toContain('Type: rerail approve waiting');
     expect(exitCode).toBe(2);
   });
@@ -295,7 +295,7 @@ describe('what to do about a flow that waits', () => {
 describe('rerail why and explain', () => {
   it('say whose question it is', async () => {
     const { out } = await at(runWhy, ['waiting']);
-    expect(out).toContain('It waits for a yes or no to this: pay {"cents":5}');
+    expect(out).toContain('It waits for approval of this: pay {"cents":5}');
     expect(out).toMatch(/It is its node settle, run waiting\/settle, that waits\. \[events? \d/);
     expect(out).not.toMatch(/\bmodel\b/);
   });

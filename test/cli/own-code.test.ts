@@ -93,7 +93,7 @@ function run(
   }
 }
 
-const plea = 'The tests fail (node --test). Find out why and mend it.';
+const plea = 'The tests fail (node --test). Find out why and fix it.';
 
 const isPoisoned = (): boolean =>
   readFileSync(path.join(folder, 'project/node_modules/rerail/dist/cli/main.js'), 'utf8').includes(

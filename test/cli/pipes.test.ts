@@ -20,7 +20,7 @@ const files = {
     'const timer = setInterval(() => console.log("at work"), 20);\nprocess.on("SIGTERM", () => { clearInterval(timer); });\n',
   'allow.json': '{"permissions":[{"tool":["shell","edit_file"],"permission":"allow"}]}',
 };
-const slowPlea = 'The tests fail (`node slow.js`). Find out why and mend it.';
+const slowPlea = 'The tests fail (`node slow.js`). Find out why and fix it.';
 
 beforeAll(async () => {
   program = await buildCommandLine();

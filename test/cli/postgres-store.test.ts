@@ -70,7 +70,7 @@ describe('rerail with runs in Postgres', { timeout: 60_000 }, () => {
 
   it('answers a run that waits, and goes on with it from another process', async () => {
     await writeFile(path.join(folder, 'project', 'package.json'), '{"type":"module"}');
-    const plea = 'The tests fail (node --test). Find out why and mend it.';
+    const plea = 'The tests fail (node --test). Find out why and fix it.';
     const asked = await rerail([
       'run',
       plea,

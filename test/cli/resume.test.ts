@@ -133,7 +133,7 @@ describe('a run that cannot be gone on with', () => {
       command: approveWith,
       run: 'failed',
       exitCode: 2,
-      says: /asks for no yes or no\. See what it does: rerail why failed/,
+      says: /asks for no approval\. See what it does: rerail why failed/,
     },
     {
       what: 'a yes to a call in doubt',
@@ -179,7 +179,7 @@ describe('a run that cannot be gone on with', () => {
     const done = await type(command, 'to-approve', { file });
     await store.close();
     expect(done.err).toMatch(
-      /carried by another process \(somebody-else\), until \d{4}-.+ UTC at least.+rerail cancel to-approve \(STORAGE_LOCKED\)/,
+      /running in another process \(somebody-else\), until \d{4}-.+ UTC at least.+rerail cancel to-approve \(STORAGE_LOCKED\)/,
     );
     expect(done.exitCode).toBe(31);
   });
@@ -251,7 +251,7 @@ describe('a run that cannot be gone on with', () => {
     const world = { now: () => startMs + 90_000_000 };
     const done = await type(approveWith, 'to-approve', { file, world });
     expect(done.err).toMatch(
-      /its question stood until 2026-02-01 03:03:20 UTC, and a yes after that is a no.+rerail reject to-approve/,
+      /its question expired at 2026-02-01 03:03:20 UTC, and a later approval is denied.+rerail reject to-approve/,
     );
     expect(done.exitCode).toBe(2);
   });
@@ -282,7 +282,7 @@ describe('rerail resume', () => {
   it('shows the run in plain lines and says what to type where it waits', async () => {
     const done = await type(resumeWith, 'failed', { script: [call('pay')], flags: { store: 'x.db' } });
     expect(done.out).toMatch(
-      /What to do now\n {2}let it be done, and go on:\n {4}rerail approve failed --call [0-9a-f]{12} --store x\.db\n/,
+      /What to do now\n {2}approve it, and resume:\n {4}rerail approve failed --call [0-9a-f]{12} --store x\.db\n/,
     );
   });
 
@@ -361,7 +361,7 @@ describe('rerail approve and reject', () => {
     const flags = { noResume: true, call: await pendingCall(file, 'to-approve') };
     const recorded = await type(approveWith, 'to-approve', { file, flags });
     expect(recorded.out).toMatch(
-      /Written down: yes\. A worker goes on by it, or you do: rerail resume to-approve\n$/,
+      /Recorded: yes\. A worker resumes it with this answer, or you do: rerail resume to-approve\n$/,
     );
     expect(await statusOf(file, 'to-approve')).toBe('suspended');
     const json = await type(approveWith, 'to-approve', { file: copy(), flags: { ...flags, json: true } });
@@ -386,7 +386,7 @@ describe('rerail approve and reject', () => {
     await expect.poll(() => phaseOf(file, 'asking')).toBe('asking');
     const named = { call: await pendingCall(file, 'asking') };
     const recorded = await type(approveWith, 'asking', { file, flags: { ...named, noResume: true } });
-    expect(recorded.err).toMatch(/can only be given by going on\. Leave --no-resume out/);
+    expect(recorded.err).toMatch(/so it can only be answered by resuming it\. Leave --no-resume out/);
     const paid: unknown[] = [];
     const options = { tools: [pay(() => paid.push('paid') && 'paid')] };
     const done = await type(approveWith, 'asking', { file, options, flags: named });
@@ -537,7 +537,7 @@ describe('an answer to a call', () => {
     };
     const flags = { happened: true, result: 'paid, no. 8', call: await pendingCall(file, 'in-doubt') };
     const done = await perform((given, io) => settleWith(seam, given, io), { args: ['in-doubt'], flags });
-    expect(done.out).toContain('Written down: happened.');
+    expect(done.out).toContain('Recorded: happened.');
     const stories = openStories(file);
     stories.clock.move(4_000_000);
     const outcome = await stories.agent(['Done.'], { tools: [hang()] }).resume('in-doubt');
@@ -561,9 +561,7 @@ describe('rerail cancel', () => {
   it('ends a run that waits, and says how to go on', async () => {
     const file = copy();
     const done = await type(cancelWith, 'to-approve', { file, flags: { reason: 'not needed' } });
-    expect(done.out).toBe(
-      'Cancelled. What was done stays done. To go on with it: rerail resume to-approve\n',
-    );
+    expect(done.out).toBe('Cancelled. What was done stays done. To resume it: rerail resume to-approve\n');
     expect(await statusOf(file, 'to-approve')).toBe('cancelled');
     const again = await type(cancelWith, 'to-approve', { file });
     expect(again.out).toMatch(/was cancelled already/);
@@ -589,7 +587,7 @@ describe('rerail cancel', () => {
     await store.runs.claim('interrupted', { id: 'somebody-else', leaseMs: 1e12 });
     const done = await type(cancelWith, 'interrupted', { file });
     expect(done.out).toMatch(
-      /Another process \(somebody-else\) carries the run "interrupted"\. It will be told within 5 s/,
+      /Another process \(somebody-else\) runs "interrupted"\. It receives the request within 5 s/,
     );
     expect((await store.runs.signals('interrupted')).map(({ name }) => name)).toEqual(['cancel']);
     await store.close();

@@ -34,8 +34,8 @@ export default {
   'schema.json': '{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}',
 };
 
-const plea = 'The tests fail (node --test). Find out why and mend it.';
-const slowPlea = 'The tests fail (`node slow.js`). Find out why and mend it.';
+const plea = 'The tests fail (node --test). Find out why and fix it.';
+const slowPlea = 'The tests fail (`node slow.js`). Find out why and fix it.';
 
 beforeAll(async () => {
   program = await buildCommandLine();
@@ -119,7 +119,7 @@ describe('rerail run', { timeout: 60_000 }, () => {
   it('denies a call that nobody can allow, typed, with exit code 22', async () => {
     const { exitCode, out, err } = await start([plea, ...standing(), '--run-id', 'denied']);
     expect(exitCode).toBe(22);
-    expect(err).toContain('rerail: 1 call was denied, because nobody was there to say yes: shell.');
+    expect(err).toContain('rerail: 1 call was denied, because no person was asked for approval: shell.');
     expect(err).not.toContain('in time');
     const listed = await program.run(['runs', '--store', path.join(folder, 'runs.db')]);
     expect(listed.out).toMatch(/^denied .* completed, 1 denied /m);
@@ -154,9 +154,9 @@ describe('rerail run', { timeout: 60_000 }, () => {
       const waiting = await start(['Pay invoice 9', ...standing(), ...config, ...flags, '--run-id', runId]);
       expect(waiting.exitCode).toBe(23);
       expect(waiting.err).toContain('From which account?');
-      expect(waiting.err).toMatch(new RegExp(`answer it, and go on: .* resume ${runId} --answer "…" `, 'u'));
+      expect(waiting.err).toMatch(new RegExp(`answer it, and resume: .* resume ${runId} --answer "…" `, 'u'));
       const why = await program.run(['why', runId, '--store', path.join(folder, 'runs.db')]);
-      expect(why.out).toContain('It waits for somebody to answer this: From which account?');
+      expect(why.out).toContain('It waits for an answer to this: From which account?');
       const bare = await program.run(['resume', runId, ...standing(), ...config]);
       expect(bare.exitCode).toBe(23);
       expect(bare.err).toContain('--answer "…"');

@@ -122,7 +122,7 @@ describe('rerail runs', () => {
       'no-key | 1 h ago | waits for a key | 1 | - | Ask',
       'stopped | 1 h ago | stopped: turns | 1 | - | Look',
       'failed | 1 h ago | failed: SERVER_ERROR | 1 | - | Ask',
-      'to-approve | 1 h ago | waits for a yes | 1 | - | Pay 5 cents',
+      'to-approve | 1 h ago | waits for approval | 1 | - | Pay 5 cents',
       'asked-wait | 1 h ago | completed | 1 | - | Ask',
       'fallen-back | 1 h ago | completed | 1 | - | Ask',
       'retried | 1 h ago | completed | 1 | - | Say it. [redacted openai key]',

@@ -99,7 +99,7 @@ Turn 1
       /hang \{"cents":5\} may have happened or not: UNKNOWN_OUTCOME[^[]+\[events\s+2-3, 5\]/,
     );
     expect(out).toMatch(
-      /It waits outside any process: for somebody to say whether a call happened\s+\[events 5-6\]/,
+      /It waits outside any process: for a person to say whether a call happened\s+\[events 5-6\]/,
     );
     expect(out).toMatch(/rerail settle in-doubt --call [0-9a-f]{12} --did-not-happen/);
   });
@@ -202,7 +202,7 @@ describe('rerail explain', () => {
     const still = await explain('failed', model, { static: true });
     expect(model.calls).toEqual([]);
     expect(embedded.err).toBe(
-      'rerail: No model can be had to put it in plain words; the report above is complete without it. Name one with --model, or see: rerail doctor\n',
+      'rerail: No model is available to put it in plain words; the report above is complete without it. Name one with --model, or see: rerail doctor\n',
     );
     expect([embedded.exitCode, still.err]).toEqual([0, '']);
   });
@@ -226,7 +226,7 @@ describe('rerail explain', () => {
     const { out, err, exitCode } = await explain('failed', model);
     expect(out).not.toContain('In the words of');
     expect(err).toBe(
-      'rerail: What one:large said is not shown, for it does not stand in the record; the report above is complete without it.\n',
+      'rerail: What one:large said is not shown, because the record does not support it; the report above is complete without it.\n',
     );
     expect(exitCode).toBe(0);
   });
@@ -255,15 +255,15 @@ describe('rerail explain', () => {
   it('explains also what waits, by what can be typed for it', async () => {
     const { out, err } = await explain(
       'to-approve',
-      said({ claims: [{ text: 'It waits for a yes.', facts: [1] }], nextSteps: ['approve'] }),
+      said({ claims: [{ text: 'It waits for approval.', facts: [1] }], nextSteps: ['approve'] }),
     );
     expect(err).toBe('');
-    expect(out).toContain('- It waits for a yes.');
+    expect(out).toContain('- It waits for approval.');
   });
 
   it('says of a run that has no report how it stands', async () => {
     const { out } = await explain('to-approve');
-    expect(out).toMatch(/^Run to-approve of agent "rerail:shop-1f0c77ae": waits for a yes\n/);
+    expect(out).toMatch(/^Run to-approve of agent "rerail:shop-1f0c77ae": waits for approval\n/);
     expect(out).toContain('rerail approve to-approve');
   });
 

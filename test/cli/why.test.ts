@@ -114,13 +114,13 @@ describe('the exact words of rerail why', () => {
     },
     {
       run: 'to-approve',
-      words: 'waits for a yes',
+      words: 'waits for approval',
       answers: [
         {
           topic: 'waiting',
           points: [
             {
-              text: 'It waits for a yes or no to this: pay {"cents":5} (this tool asks before every call). Without an answer by 2026-02-01 03:03:20 UTC (in 22 h 56 min) it is a no.',
+              text: 'It waits for approval of this: pay {"cents":5} (this tool asks before every call). Without an answer by 2026-02-01 03:03:20 UTC (in 22 h 56 min) it is denied.',
               seqs: [2, 3],
             },
           ],
@@ -136,7 +136,7 @@ describe('the exact words of rerail why', () => {
           topic: 'waiting',
           points: [
             {
-              text: 'It waits for somebody to mend this: one did not accept the API key. Check that the key is set, complete and still valid, then run again.',
+              text: 'It waits for a person to fix this: one did not accept the API key. Check that the key is set, complete and still valid, then run again.',
               seqs: [2, 3],
             },
           ],
@@ -152,7 +152,7 @@ describe('the exact words of rerail why', () => {
           topic: 'stopped',
           points: [
             {
-              text: 'Nobody carries it: its process ended or let go of it while tools were at work. Its last event came 58 min ago. Nothing that is on record is lost.',
+              text: 'No process is running it: the last one exited or released it while tools were at work. Its last event came 58 min ago. Nothing that is on record is lost.',
               seqs: [3],
             },
           ],
@@ -168,7 +168,7 @@ describe('the exact words of rerail why', () => {
           topic: 'waiting',
           points: [
             {
-              text: 'It waits for somebody to say whether this happened: hang {"cents":5} (The call of "hang" was begun elsewhere, and its end was not seen). It is not done again by itself, for it may have been done.',
+              text: 'It waits for a person to say whether this happened: hang {"cents":5} (The call of "hang" was begun elsewhere, and its end was not seen). It is not repeated automatically, because it may have been done.',
               seqs: [5, 6],
             },
           ],
@@ -253,7 +253,7 @@ describe('the exact words of rerail why', () => {
       topic: 'retried',
       text: 'Nothing was tried again: whatever was asked was answered the first time, or given up at once.',
     },
-    { run: 'failed', topic: 'waiting', text: 'It waits for nobody.' },
+    { run: 'failed', topic: 'waiting', text: 'It is not waiting for anything.' },
     { run: 'to-approve', topic: 'stopped', text: 'It has not stopped.' },
   ])('what does not apply is said only where it is asked for: $run $topic', async ({ run, topic, text }) => {
     const { answers } = await why(run, topic);
@@ -278,7 +278,7 @@ describe('rerail why', () => {
       { args: ['to-approve', 'waiting'], flags: { store } },
       { env, columns: 44 },
     );
-    expect(out).toContain('to-approve: \u001b[38;5;178mwaits for a yes\u001b[0m');
+    expect(out).toContain('to-approve: \u001b[38;5;178mwaits for approval\u001b[0m');
     const sentences = out.split('\n').filter((line) => !line.startsWith('    rerail'));
     // eslint-disable-next-line no-control-regex
     const plain = sentences.map((line) => line.replaceAll(/\u001b\[[\d;]*m/g, ''));
@@ -301,7 +301,7 @@ describe('a run that waits, and whose record ends with its question', () => {
     const items = reading.items.filter(({ type }) => type !== 'suspended');
     const asking = { ...reading, phase: 'asking' as const, items };
     const [waiting] = whyAnswers(asking, { topic: 'waiting', nowMs: reading.row.updatedAtMs });
-    expect(waiting?.points[0]?.text).toMatch(/^It waits for somebody to say whether this happened: /);
+    expect(waiting?.points[0]?.text).toMatch(/^It waits for a person to say whether this happened: /);
     const steps = nextSteps(asking, { command: 'rerail', storeFlag: '', nowMs: reading.row.updatedAtMs });
     expect(steps[0]?.command).toMatch(/^rerail settle in-doubt --call [0-9a-f]{12} --happened$/);
   });

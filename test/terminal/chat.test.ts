@@ -64,7 +64,7 @@ describe('a chat whose provider misbehaves', () => {
   it('says what to do where nothing helps, and can be asked why', async () => {
     const { terminal } = await chat({ server: { faults: { script: ['auth'], repeat: true } } });
     terminal.type('Hello\r');
-    await terminal.waitFor(/go on with: rerail resume /);
+    await terminal.waitFor(/resume with: rerail resume /);
     terminal.type('/why\r');
     const text = await terminal.waitFor(/With the events that this rests on/);
     expect(text).toMatch(/AUTHENTICATION_ERROR/);
@@ -123,8 +123,8 @@ describe('Ctrl-C in a chat', () => {
     terminal.type('Count\r');
     await terminal.waitFor(/› count \d+ s\n {2}counting 1\/3/);
     terminal.type(ctrlC);
-    const text = await terminal.waitFor(/go on with: rerail resume \S+/);
-    const runId = /go on with: rerail resume (\S+)/.exec(text)?.[1] ?? '';
+    const text = await terminal.waitFor(/resume with: rerail resume \S+/);
+    const runId = /resume with: rerail resume (\S+)/.exec(text)?.[1] ?? '';
     const store = sqlite(storeFile);
     expect(await store.runs.find(runId)).toMatchObject({ status: 'cancelled' });
     await store.close();
@@ -139,7 +139,7 @@ describe('Ctrl-C in a chat', () => {
     await terminal.waitFor(/› count/);
     terminal.type(`${ctrlC}${ctrlC}`);
     expect(await terminal.exited()).toBe(130);
-    const runId = /Go on with: rerail resume (\S+)/.exec(terminal.text())?.[1] ?? '';
+    const runId = /Resume with: rerail resume (\S+)/.exec(terminal.text())?.[1] ?? '';
     const store = sqlite(storeFile);
     const row = await store.runs.find(runId);
     await store.close();

@@ -59,7 +59,7 @@ describe('a question of rerail run', { timeout: 30_000 }, () => {
     await asked.waitFor(/y\/n >/);
     asked.type(ctrlC);
     expect(await asked.exited()).toBe(130);
-    expect(asked.text()).toMatch(/go on with: [^]+ resume\s+r\s/);
+    expect(asked.text()).toMatch(/resume with: [^]+ resume\s+r\s/);
     expect(asked.text()).not.toMatch(/denied|answered/);
     expect(await statusOf('r')).toBe('cancelled');
   });

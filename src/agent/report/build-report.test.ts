@@ -106,7 +106,7 @@ describe('buildReport() for a run that failed', () => {
       What to do next
         - Try again in 12 s. If it goes on, look at the provider's status page or use another model.
         - Before you ask for the same again, check what was already done (refund), so that it is not done twice.
-        - Whoever looks after this program can go on from here without doing it all again; give them the line below.
+        - The operator of this program can resume from here without doing it all again; give them the line below.
 
         Run: run-7f3a"
     `);
@@ -138,7 +138,7 @@ describe('buildReport() for a run that failed', () => {
 
       - Try again in 12 s. If it goes on, look at the provider's status page or use another model.
       - Before you ask for the same again, check what was already done (refund), so that it is not done twice.
-      - Whoever looks after this program can go on from here without doing it all again; give them the line below.
+      - The operator of this program can resume from here without doing it all again; give them the line below.
 
       Run: run-7f3a"
     `);
@@ -153,7 +153,7 @@ describe('buildReport() for a run that failed', () => {
 
       Next steps
         - Try again in 12 s. If it goes on, look at the provider's status page or use another model.
-        - When the cause is mended: await agent.resume("run-7f3a"). It goes on after the last finished turn; a tool call that finished is not made again.
+        - Once the cause is fixed: await agent.resume("run-7f3a"). It resumes after the last finished turn; a tool call that finished is not made again.
 
       Failure
         - OVERLOADED (model, retriable, retryable, asked to wait 12000 ms, by code, phase headers, side effect none): Cannot call claude-sonnet-5: anthropic answered 529 "Overloaded"
@@ -189,7 +189,7 @@ describe('buildReport() for a run that failed', () => {
         - output tokens: 678
         - requests whose tokens are not known: 1
         - cost: at least 0.0421 USD (the cost of 1 request is not known)
-        - tokens of attempts that came to nothing: 120
+        - tokens spent on failed attempts: 120
         - waited between attempts: 14.0 s
 
       Limits
@@ -218,7 +218,7 @@ describe('buildReport() for a run that failed', () => {
       ## Next steps
 
       - Try again in 12 s. If it goes on, look at the provider's status page or use another model.
-      - When the cause is mended: await agent.resume("run-7f3a"). It goes on after the last finished turn; a tool call that finished is not made again.
+      - Once the cause is fixed: await agent.resume("run-7f3a"). It resumes after the last finished turn; a tool call that finished is not made again.
 
       ## Failure
 
@@ -263,7 +263,7 @@ describe('buildReport() for a run that failed', () => {
       - output tokens: 678
       - requests whose tokens are not known: 1
       - cost: at least 0.0421 USD (the cost of 1 request is not known)
-      - tokens of attempts that came to nothing: 120
+      - tokens spent on failed attempts: 120
       - waited between attempts: 14.0 s
 
       ## Limits
@@ -305,7 +305,7 @@ describe('buildReport() for a run that was stopped', () => {
 
       What to do next
         - Read how far it came, then ask for less at once or allow more.
-        - If you need help, give the line below to whoever looks after this program.
+        - If you need help, give the line below to the operator of this program.
 
         Run: run-7f3a"
     `);
@@ -320,7 +320,7 @@ describe('buildReport() for a run that was stopped', () => {
 
       Next steps
         - Read how far it came, then ask for less at once or allow more.
-        - A stopped run is not resumed. Run again with what it lacked; hand in outcome.messages to go on from where it stood.
+        - A stopped run is not resumed. Run again with what it lacked; hand in outcome.messages to continue from there.
 
       Failure
         - BUDGET_EXCEEDED (agent, critical, not retryable, by declared): The run has used 100,412 of 100,000 tokens
@@ -344,7 +344,7 @@ describe('buildReport() for a run that was stopped', () => {
         - output tokens: 412
         - requests whose tokens are not known: 0
         - cost: 0.3000 USD
-        - tokens of attempts that came to nothing: 0
+        - tokens spent on failed attempts: 0
         - waited between attempts: 0 ms
 
       Limits
@@ -387,7 +387,7 @@ describe('buildReport() for a flow', () => {
       '- Before you ask for the same again, check what was already done (refund), so that it is not done twice.',
     );
     expect(text).toContain(
-      '- What was finished (read) is on record and is not done again when this run is gone on with. Only whoever asks for the same anew has it done again.',
+      '- What was finished (read) is on record and is not done again when this run is resumed. It is done again only if you ask for the same in a new run.',
     );
   });
 

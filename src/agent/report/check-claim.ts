@@ -1,5 +1,5 @@
 /**
- * Holds a sentence of a model to what it rests on. Whatever in it could be looked up must stand there: numbers (as digits and as
+ * Checks a sentence of a model against the facts it cites. Everything in it that can be looked up must be there: numbers (as digits and as
  * words), codes and other words in capitals, whatever is quoted, names with signs in them (paths, addresses, `snake_case`,
  * `camelCase`) and what is called a tool, a model and the like. Plain words are the model's own.
  */
@@ -13,7 +13,7 @@ export interface Evidence {
   readonly names: readonly string[];
 }
 
-/** The first thing in a sentence that does not stand in what it rests on, or nothing. */
+/** The first thing in a sentence that its facts do not contain, or nothing. */
 export function findInvention(sentence: string, evidence: Evidence): string | undefined {
   const text = sentence.normalize('NFKC');
   const known = knownBy(evidence);

@@ -9,7 +9,7 @@ import type { NextStep, StepTyping } from './next-steps.ts';
 import type { ReportFacts } from './report-facts.ts';
 import { own } from './report-words.ts';
 
-/** All that a model is told of a run that did not end as it should. Redacted and bounded: it may leave the process. */
+/** All that a model receives about a run that did not end as it should. Redacted and bounded: it may leave the process. */
 export interface ErrorContext {
   readonly task: string;
   readonly agent: string;
@@ -28,17 +28,17 @@ export interface ErrorContext {
   readonly facts: readonly Fact[];
   /** What may be proposed. */
   readonly nextSteps: readonly NextStep[];
-  /** Names of tools, nodes, models, providers, limits, the agent and the run: whoever uses another one has made it up. */
+  /** Names of tools, nodes, models, providers, limits, the agent and the run: any other name is invented. */
   readonly names: readonly string[];
 }
 
-/** A failure as far as a model is told. */
+/** The part of a failure that a model receives. */
 export interface ExplainedFailure {
   readonly code: string;
   readonly severity: Severity;
   readonly message: string;
   readonly hint?: string;
-  /** What whoever classified it added, as JSON. */
+  /** What its classifier added, as JSON. */
   readonly metadata?: string;
   readonly suggestions: readonly string[];
 }
@@ -69,7 +69,7 @@ export interface ContextOptions {
   readonly nodes?: readonly ExplainedNode[];
 }
 
-/** Folds what a report is made of into what a model is told. */
+/** Folds the facts of a report into the facts for a model. */
 export function errorContextOf(facts: ReportFacts, { typing, nodes = [] }: ContextOptions): ErrorContext {
   const { ended, attempts, succeeded, toolFailures, limits, agent, runId } = facts;
   const { failure } = ended;
@@ -162,7 +162,7 @@ function explainedFailure(failure: Failure): ExplainedFailure {
   };
 }
 
-/** What whoever classified it proposes, wherever there is a list or a text of that name. */
+/** What its classifier proposes, wherever there is a list or a text of that name. */
 function suggestionsIn(metadata: unknown): readonly string[] {
   if (typeof metadata !== 'object' || metadata === null || !('suggestions' in metadata)) return [];
   const { suggestions } = metadata;

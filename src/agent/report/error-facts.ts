@@ -78,10 +78,10 @@ function nodeLine({ name, status, reason, failure }: ExplainedNode): string {
 }
 
 /** Nodes of a flow or a plan have lines of their own; agents that a lead gave jobs to have none but these. */
-function toolLines(facts: ReportFacts, told: readonly ExplainedNode[]): readonly string[] {
+function toolLines(facts: ReportFacts, shown: readonly ExplainedNode[]): readonly string[] {
   const { succeeded, toolFailures, effects, nodes = [] } = facts;
   const called = new Set([...Object.keys(toolFailures), ...Object.keys(succeeded)]);
-  const names = [...called].filter((name) => told.length === 0 || !nodes.includes(name));
+  const names = [...called].filter((name) => shown.length === 0 || !nodes.includes(name));
   return names.slice(0, maxTools).map((name) => {
     const failures = own(toolFailures, name) ?? 0;
     const failed = failures === 0 ? '' : `, then failed ${counted(failures, 'time')} in a row`;

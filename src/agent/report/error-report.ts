@@ -27,7 +27,7 @@ export interface RunExplanation {
   readonly model: string;
 }
 
-/** A sentence, with what it rests on. */
+/** A sentence, with the facts it depends on. */
 export interface Claim {
   readonly text: string;
   readonly facts: readonly Fact[];

@@ -15,7 +15,7 @@ export interface ExplanationMade {
   readonly tookMs: number;
 }
 
-/** An end that is explained where somebody wants that. */
+/** An end that is explained on request. */
 export type Unhappy = Extract<Ended, { readonly end: 'failed' | 'stopped' }>;
 
 /**
@@ -33,7 +33,7 @@ export function wantsExplanation(state: RunState): boolean {
   return config.isConducted === true || config.models.some((model) => canExplain(state, model));
 }
 
-/** Somebody's wish; and what a rule keeps from the model must not come to it by this way. */
+/** A cancel request; and what a rule withholds from the model must not reach it this way. */
 const neverTold: ReadonlySet<FailureCode> = new Set<FailureCode>([
   'CANCELLED',
   'HOOK_TERMINATED',
@@ -62,7 +62,7 @@ export function canExplain(state: RunState, model: NamedModel): boolean {
   return !isAboutModel(last?.failure) && !(isEndedBy && isAboutModel(ended));
 }
 
-/** Whether it asked not to be called now, or somebody must mend something first. */
+/** Whether it asked not to be called now, or a person must fix something first. */
 export function isResting({ resting, wallMs, config }: RunState, { provider, name }: NamedModel): boolean {
   return resting.some(({ target, untilMs }) => {
     const model = config.models[target];

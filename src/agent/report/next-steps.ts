@@ -14,7 +14,7 @@ export interface NextStep {
   readonly command?: string;
 }
 
-/** How somebody types here. */
+/** How commands are typed here. */
 export interface StepTyping {
   readonly runId: string;
   /** Completes a command of the command line, such as `resume <run>`; calls of the API are given where it is left out. */
@@ -38,7 +38,7 @@ export function stepsFor({ failure, reason }: StepsFor, typing: StepTyping): rea
   );
 }
 
-/** The text of a step, for whoever types it in another way. */
+/** The text of a step, for callers that type it in another way. */
 export function stepText(id: StepId): string {
   return steps[id].text;
 }
@@ -68,17 +68,17 @@ interface Step {
   readonly text: string;
   /** In a program. `<run>` and `<limit>` are filled in. */
   readonly call?: string;
-  /** On the command line. `<run>` is filled in by whoever types. */
+  /** On the command line. `<run>` is filled in by the caller. */
   readonly shell?: string;
 }
 
 // prettier-ignore
 const steps = {
-  resume:          { text: 'go on after the last finished turn, when the cause is mended', call: 'await agent.resume(<run>)', shell: 'resume <run>' },
-  wait:            { text: 'wait until the provider works again, then go on', call: 'await agent.resume(<run>)', shell: 'resume <run>' },
+  resume:          { text: 'resume after the last finished turn, once the cause is fixed', call: 'await agent.resume(<run>)', shell: 'resume <run>' },
+  wait:            { text: 'wait until the provider works again, then resume', call: 'await agent.resume(<run>)', shell: 'resume <run>' },
   'switch-model':  { text: 'ask another model, alone or before this one in the chain', call: 'createAgent({ model: [first, another], … })', shell: 'resume <run> --model <provider>:<model>' },
-  'add-credit':    { text: 'add credit to the account of the provider, or raise its limit there, then go on' },
-  'fix-key':       { text: 'set a key that the provider accepts, then go on', shell: 'doctor' },
+  'add-credit':    { text: 'add credit to the account of the provider, or raise its limit there, then resume' },
+  'fix-key':       { text: 'set a key that the provider accepts, then resume', shell: 'doctor' },
   'allow-access':  { text: 'give the key or the user of this program the right that is missing' },
   'fix-model-name': { text: 'correct the name of the model, or its provider', shell: 'doctor' },
   'check-network': { text: 'check the connection, the proxy and the address of the provider', shell: 'doctor' },
@@ -86,19 +86,19 @@ const steps = {
   rephrase:        { text: 'ask in other words, or for something else' },
   'raise-limit':   { text: 'allow more, if it is worth it', call: 'createAgent({ limits: { <limit>: … }, … })' },
   'more-time':     { text: 'allow more time, or ask for less at once', call: 'createAgent({ limits: { timeoutMs: … }, … })' },
-  'fix-tool':      { text: 'mend the tool or what it depends on, then go on' },
+  'fix-tool':      { text: 'fix the tool or what it depends on, then resume' },
   'fix-schema':    { text: 'make the schema of the answer simpler, or say more plainly what is wanted' },
   'fix-request':   { text: 'correct what was asked for: the message says what the other side did not take' },
-  'look-outside':  { text: 'look outside whether the last act took effect, before anybody repeats it' },
+  'look-outside':  { text: 'check outside whether the last act took effect, before it is repeated' },
   approve:         { text: 'allow the call by a rule, if it should be allowed', call: "createAgent({ policy: { permissions: [{ tool: '…', permission: 'allow' }] }, … })" },
   'change-rule':   { text: 'ask for what the rule allows, or change the rule' },
-  'fix-hook':      { text: 'mend the hook, then go on' },
+  'fix-hook':      { text: 'fix the hook, then resume' },
   'fix-sandbox':   { text: 'see what the machine can do for a sandbox', shell: 'doctor' },
-  'fix-store':     { text: 'mend the place where runs are kept: space, rights, the file itself', shell: 'doctor' },
-  'fix-engine':    { text: 'see that the engine and a worker of this agent are up and reach each other, then go on' },
+  'fix-store':     { text: 'repair the store of the runs: disk space, file rights, the file itself', shell: 'doctor' },
+  'fix-engine':    { text: 'see that the engine and a worker of this agent are up and reach each other, then resume' },
   'fix-flow':      { text: 'correct the definition of the flow or plan: the message names the place' },
   'fix-config':    { text: 'correct the configuration: the message names the field', shell: 'doctor' },
-  'use-same-code': { text: 'go on with the code that began the run', call: 'await agent.resume(<run>)', shell: 'resume <run>' },
+  'use-same-code': { text: 'resume with the code that started the run', call: 'await agent.resume(<run>)', shell: 'resume <run>' },
   'report-defect': { text: 'report it as a defect of this program, with the developer report' },
   'run-again':     { text: 'ask again, for less or with more room', call: "await agent.run([...outcome.messages, { role: 'user', content: '…' }])", shell: 'run --help' },
   'read-events':   { text: 'read what happened, step by step', shell: 'show <run> --events' },

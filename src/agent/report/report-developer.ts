@@ -5,7 +5,7 @@ import type { Block } from './report-document.ts';
 import type { ReportFacts } from './report-facts.ts';
 import { amount, counted, excerpt, explainEnd, money, own, safely, section } from './report-words.ts';
 
-/** For whoever must mend it: codes, causes, attempts, waits, the ledger, the limits, and how to go on. */
+/** For the engineer who must fix it: codes, causes, attempts, waits, the ledger, the limits, and how to resume it. */
 export function describeForDeveloper(facts: ReportFacts): readonly Block[] {
   return [
     { type: 'title', text: safely(() => titleOf(facts), 'A run ended without an answer') },
@@ -47,11 +47,11 @@ function nextSteps(facts: ReportFacts): readonly string[] {
   const id = JSON.stringify(idOf(facts));
   const goOn =
     ended.type === 'failed'
-      ? `When the cause is mended: await agent.resume(${id}). It goes on after the last finished turn; a tool call that finished is not made again.`
-      : 'A stopped run is not resumed. Run again with what it lacked; hand in outcome.messages to go on from where it stood.';
+      ? `Once the cause is fixed: await agent.resume(${id}). It resumes after the last finished turn; a tool call that finished is not made again.`
+      : 'A stopped run is not resumed. Run again with what it lacked; hand in outcome.messages to continue from there.';
   const inDoubt =
     ended.failure?.code === 'UNKNOWN_OUTCOME' || ended.failure?.sideEffect === 'possible'
-      ? ['The last act may have taken effect. Look outside before anybody repeats it.']
+      ? ['The last act may have taken effect. Check outside before it is repeated.']
       : [];
   return [explainEnd(facts).next, ...inDoubt, goOn];
 }
@@ -133,7 +133,7 @@ function ledgerItems({ usage }: ReportFacts): readonly string[] {
     `output tokens: ${amount(usage.outputTokens)}`,
     `requests whose tokens are not known: ${amount(usage.unknownUsage)}`,
     `cost: ${money(usage.costUsd, usage.unknownCost)}`,
-    `tokens of attempts that came to nothing: ${amount(usage.lostTokens)}`,
+    `tokens spent on failed attempts: ${amount(usage.lostTokens)}`,
     `waited between attempts: ${duration(usage.waitedMs)}`,
   ];
 }

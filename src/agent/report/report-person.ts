@@ -5,7 +5,7 @@ import type { ReportFacts } from './report-facts.ts';
 import { amount, counted, excerpt, explainEnd, money, own, safely, section } from './report-words.ts';
 import type { Explanation } from './report-words.ts';
 
-/** For somebody who does not want to know how it works: what was asked, what happened, what it cost, what to do. */
+/** For a reader who does not want to know how it works: what was asked, what happened, what it cost, what to do. */
 export function describeForPerson(facts: ReportFacts): readonly Block[] {
   return [
     { type: 'title', text: safely(() => titleOf(facts), 'The work could not be finished.') },
@@ -86,7 +86,7 @@ function whatNext(facts: ReportFacts): readonly string[] {
   const changing = Object.keys(succeeded).filter(
     (name) => (own(succeeded, name) ?? 0) > 0 && changes(own(effects, name)),
   );
-  // A stopped run is not gone on with: whoever asks again begins anew, records or not.
+  // A stopped run is not resumed: asking again starts over, records or not.
   const isKept = (name: string): boolean => ended.type === 'failed' && nodes.includes(name);
   const kept = changing.filter(isKept);
   const others = changing.filter((name) => !isKept(name));
@@ -100,11 +100,11 @@ function whatNext(facts: ReportFacts): readonly string[] {
     ...(kept.length === 0
       ? []
       : [
-          `What was finished (${namesIn(kept)}) is on record and is not done again when this run is gone on with. Only whoever asks for the same anew has it done again.`,
+          `What was finished (${namesIn(kept)}) is on record and is not done again when this run is resumed. It is done again only if you ask for the same in a new run.`,
         ]),
     ended.type === 'failed' && turns > 0
-      ? 'Whoever looks after this program can go on from here without doing it all again; give them the line below.'
-      : 'If you need help, give the line below to whoever looks after this program.',
+      ? 'The operator of this program can resume from here without doing it all again; give them the line below.'
+      : 'If you need help, give the line below to the operator of this program.',
   ];
 }
 

@@ -21,11 +21,11 @@ export function explainEnd({ ended }: ReportFacts): Explanation {
   }, nothingKnown);
 }
 
-/** The two halves of what a person is told about a failure for which nothing more is done. */
+/** The two halves of the text for a person about a failure for which nothing more is done. */
 export function explainFailure(given: Failure): Explanation {
   const failure = printableFailure(given);
   const going = renderFailure(failure, 'person', { retrying: true });
-  // Both texts begin with what happened; the one of a runtime that goes on ends in these words.
+  // Both texts begin with what happened; the one of a runtime that continues ends in these words.
   const what = going.slice(0, going.lastIndexOf(' Rerail will try again'));
   const whole = renderFailure(failure, 'person', { retrying: false });
   return { what, next: whole.slice(what.length).trim() };
@@ -85,7 +85,7 @@ const nothingKnown: Explanation = {
   next: 'The developer report holds all that is known.',
 };
 
-/** What a person reads where a bound or somebody ended it. `detail`: the failure's own words say more. */
+/** What a person reads where a limit or a person ended it. `detail`: the failure's own words say more. */
 const stopWords = {
   'max-turns': {
     what: 'The work took more steps than it may.',
@@ -103,12 +103,12 @@ const stopWords = {
     detail: false,
   },
   loop: {
-    what: 'The model went round in circles: it did the same again and again and came no further.',
+    what: 'The model repeated the same steps again and again without progress.',
     next: 'Ask in other words, or say what should be done differently.',
     detail: true,
   },
   rejected: {
-    what: 'A person said no more than once to what the model wanted to do.',
+    what: 'A person denied what the model wanted to do more than once.',
     next: 'Say what should be done instead, then ask again.',
     detail: true,
   },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createFailure } from '../../errors/failure.ts';
 import { unwrittenText } from './unwritten.ts';
 
-const rest = 'Nothing was done that is not on record. Mend the storage, then resume the run.';
+const rest = 'Nothing was done that is not on record. Repair the storage, then resume the run.';
 
 describe('unwrittenText()', () => {
   it('prefers what the store itself says must be done', () => {
@@ -11,7 +11,7 @@ describe('unwrittenText()', () => {
       hint: 'Run chmod u+w runs.db.',
     });
     expect(unwrittenText(failure)).toBe(
-      `The run could not be written down: the saved data can be read, but nothing can be added to it. Run chmod u+w runs.db. ${rest}`,
+      `The run could not be recorded: the saved data can be read, but nothing can be added to it. Run chmod u+w runs.db. ${rest}`,
     );
   });
 
@@ -22,7 +22,7 @@ describe('unwrittenText()', () => {
     { code: 'PERMISSION_DENIED', why: 'the store refused access.' },
   ] as const)('says why in one flow of sentences: $code', ({ code, why }) => {
     const text = unwrittenText(createFailure(code, { origin: 'storage', message: 'It did not work' }));
-    expect(text).toContain(`The run could not be written down: ${why}`);
+    expect(text).toContain(`The run could not be recorded: ${why}`);
     expect(text.endsWith(`. ${rest}`)).toBe(true);
     expect(text).not.toMatch(/\.\.| {2}/);
   });

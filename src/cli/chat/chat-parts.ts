@@ -11,8 +11,8 @@ import type { Settings } from '../config/settings.ts';
 /** What a chat is made of. Handed in, so that a test can do without a configuration. */
 export interface ChatParts {
   /** Makes the agent, with another model first where one is named. Rejects with what is wrong with the configuration. */
-  readonly open: (wish: { readonly model?: string }, handlers: ChatHandlers) => Promise<ChatAgent>;
-  /** Goes on with this conversation; a new one where absent. */
+  readonly open: (wanted: { readonly model?: string }, handlers: ChatHandlers) => Promise<ChatAgent>;
+  /** Continues this conversation; a new one where absent. */
   readonly sessionId?: string;
   /** What to add to a command so that it finds the same store: ` --store runs.db`, or nothing. */
   readonly storeFlag: string;
@@ -20,7 +20,7 @@ export interface ChatParts {
   readonly historyFile?: string;
   readonly clock: Clock;
   readonly newId: () => string;
-  /** Hears what ends a process from outside. */
+  /** Listens for what ends a process from outside. */
   readonly onSignal: (hear: (name: StopName) => void) => Cancel;
   /** Ends the process at once, whatever is under way. */
   readonly exit: (exitCode: number) => void;

@@ -8,7 +8,7 @@ const maxMessages = 5000;
 const keepLastTurns = 2;
 
 /**
- * `/compact`: goes on in a new session that begins with the shorter conversation. The former one stays as it is, so that nothing
+ * `/compact`: continues in a new session that begins with the shorter conversation. The former one stays as it is, so that nothing
  * is lost by it.
  */
 export async function compactSession(chat: Chat): Promise<void> {

@@ -159,14 +159,14 @@ function greet({ agent, face, parts, sessionId }: Chat): void {
   face.say(safeQuote(agent.settings.modelLine, 400));
   for (const notice of agent.settings.notices) face.say(safeQuote(notice, 600), 'recovery');
   if (parts.sessionId !== undefined)
-    face.say(`Going on with the conversation ${safeQuote(sessionId, 200)}.`, 'dim');
+    face.say(`Continuing the conversation ${safeQuote(sessionId, 200)}.`, 'dim');
   face.say('/help lists the commands, Ctrl-D leaves.', 'dim');
 }
 
 function sayGoodbye({ exchanges, face, io, parts, sessionId }: Chat): void {
   if (exchanges.length === 0) return;
   face.say('');
-  face.say('Go on with this conversation:', 'dim');
+  face.say('Continue this conversation:', 'dim');
   // On a line of its own, so that it can be copied.
   face.say(`  ${io.command} chat --session ${safeQuote(sessionId, 200)}${parts.storeFlag}`, 'dim');
 }

@@ -26,12 +26,12 @@ export function noteInterrupt(chat: Chat): boolean {
   return isSecond;
 }
 
-/** What is on record stays: a run that was under way is found interrupted, and can go on. */
+/** What is on record stays: a run in progress is found interrupted, and can be resumed. */
 function leaveAtOnce(chat: Chat): void {
   const { state, face, io, parts } = chat;
   const runId = state.type === 'running' ? state.runId : undefined;
   if (runId !== undefined)
-    face.say(`Left at once. Go on with: ${io.command} resume ${runId}${parts.storeFlag}`, 'recovery');
+    face.say(`Left at once. Resume with: ${io.command} resume ${runId}${parts.storeFlag}`, 'recovery');
   chat.state = { type: 'ended' };
   face.close();
   parts.exit(exitCodes.SIGINT);
@@ -40,7 +40,7 @@ function leaveAtOnce(chat: Chat): void {
 // The process is about to be ended from outside, so there is little time.
 const releaseMs = 1000;
 
-/** The terminal is gone, or somebody wants the process to end: the run is let go of as it stands, and can be resumed. */
+/** The terminal is gone, or the process is asked to end: the run is released as it is, and can be resumed. */
 export function stopFromOutside(chat: Chat, name: StopName): void {
   if (name === 'SIGINT') return interrupt(chat);
   const { state, parts, agent, face } = chat;
@@ -56,7 +56,7 @@ export function stopFromOutside(chat: Chat, name: StopName): void {
   const released = state.type === 'running' ? agent.agent.release(state.runId) : Promise.resolve();
   void released
     .catch((error: unknown) => {
-      // It has just ended, or cannot be written down: its record tells, and its lease runs out by itself.
+      // It has just ended, or cannot be recorded: its record says which, and its lease expires.
       if (!RerailError.isInstance(error)) throw error;
     })
     .finally(leave);

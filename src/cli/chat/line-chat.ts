@@ -3,7 +3,7 @@ import type { CliIo } from '../start/io.ts';
 import type { Chat, ChatFace } from './chat.ts';
 import { submit } from './submit.ts';
 
-/** A terminal that can only print lines: what is typed comes as lines, and everything is told in plain ones. */
+/** A terminal that can only print lines: what is typed comes as lines, and the output is plain lines. */
 export interface LinePrompt {
   readonly face: ChatFace;
   /** The next line; nothing when there are no more, or when the signal says so. */
@@ -42,7 +42,7 @@ export function createLinePrompt(io: CliIo): LinePrompt {
 
 interface Reader {
   readonly lines: AsyncIterator<string>;
-  /** A line that was waited for and that nobody has taken yet. */
+  /** A line that arrived and was not read yet. */
   pending: Promise<IteratorResult<string>> | undefined;
 }
 
@@ -54,7 +54,7 @@ async function nextLine(reader: Reader, signal: AbortSignal): Promise<string | u
     signal.addEventListener('abort', stop, { once: true });
     void pending.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
   });
-  // A line that came too late for whoever asked belongs to the next one who asks.
+  // A line that came too late for its question belongs to the next one.
   if (found === undefined) return undefined;
   reader.pending = undefined;
   return found.done === true ? undefined : found.value;

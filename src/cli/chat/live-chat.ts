@@ -23,9 +23,9 @@ import { submit } from './submit.ts';
 export interface LivePrompt {
   readonly stage: Stage;
   readonly face: ChatFace;
-  /** Takes the keyboard for a chat. `onDefect` hears what should never happen. */
+  /** Takes the keyboard for a chat. `onDefect` receives what should never happen. */
   readonly start: (chat: Chat, onDefect: (error: unknown) => void) => void;
-  /** While somebody is asked something else, the prompt is not there. */
+  /** While another question is open, the prompt is hidden. */
   readonly setAsking: (isAsking: boolean) => void;
 }
 

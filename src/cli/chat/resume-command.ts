@@ -7,7 +7,7 @@ import { resumeTurn } from './take-turn.ts';
 const resumable: readonly StoredStatus[] = ['running', 'suspended', 'parked', 'cancelled', 'failed'];
 const maxListed = 5;
 
-/** `/resume`: goes on with the last run of this chat that did not come to its end, or with the one that is named. */
+/** `/resume`: resumes the last run of this chat that did not end, or with the one that is named. */
 export async function resumeCommand(chat: Chat, given: string): Promise<void> {
   const { agent, io, face, last } = chat;
   const isThere = chat.exchanges.some(({ runId }) => runId === last?.runId);
@@ -27,10 +27,10 @@ export async function resumeCommand(chat: Chat, given: string): Promise<void> {
     agent: agent.agent.name,
     limit: maxListed,
   });
-  // What another process carries goes on there.
+  // A run of another process continues there.
   const free = runs.filter(({ owner }) => owner === undefined);
-  if (free.length === 0) return face.say('There is no run that could go on.');
-  face.say('These could go on, the latest first:');
+  if (free.length === 0) return face.say('There is no run that can be resumed.');
+  face.say('These can be resumed, the latest first:');
   for (const row of free) face.say(`  /resume ${safeQuote(row.runId, 200)}  ${aboutRun(row)}`);
 }
 

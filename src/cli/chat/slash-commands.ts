@@ -40,7 +40,7 @@ const ownCommands: readonly SlashCommand[] = [
   {
     name: 'resume',
     usage: '/resume [run]',
-    summary: 'Go on with a run that was broken off or waits',
+    summary: 'Resume a run that was interrupted or waits',
     run: resumeCommand,
   },
   { name: 'help', usage: '/help', summary: 'Show this', onlyShows: true, run: showHelp },
@@ -107,7 +107,7 @@ function showModels({ agent, face }: Chat): void {
   face.say('Another one: /model <provider>:<name>', 'dim');
 }
 
-/** The conversation goes on in the same session, with another agent of the same name. */
+/** The conversation continues in the same session, with another agent of the same name. */
 async function changeModel(chat: Chat, model: string): Promise<void> {
   const former = chat.agent;
   chat.agent = await chat.parts.open({ model }, { onApproval: chat.ask });

@@ -28,7 +28,7 @@ export async function submit(chat: Chat, text: string): Promise<void> {
   }
 }
 
-/** A history that cannot be written is said once: nobody need be stopped by it. */
+/** A history that cannot be written is reported once, and stops nothing. */
 async function keep(chat: Chat, text: string): Promise<void> {
   try {
     await chat.history.add(text);

@@ -16,7 +16,7 @@ export async function takeTurn(chat: Chat, text: string): Promise<void> {
 /** More questions than anybody answers in one sitting. */
 const maxQuestions = 1000;
 
-/** Goes on with a run that was broken off or waits; what it asks is asked here. */
+/** Resumes a run that was interrupted or waits; its questions are asked here. */
 export async function resumeTurn(chat: Chat, runId: string): Promise<void> {
   const { agent } = chat;
   await carry(chat, { runId, text: `/resume ${runId}` }, async (options) => {
@@ -91,7 +91,7 @@ function hear(chat: Chat, event: RunEvent): void {
   chat.view.hear(event);
 }
 
-/** What came after the model's last look is asked by itself; where the run can go on, it is read then. */
+/** A message that came after the last turn is asked separately; if the run can be resumed, it is read then. */
 async function askUnread(chat: Chat, outcome: RunOutcome): Promise<void> {
   const unread = chat.added.splice(0);
   if (unread.length === 0) return;
@@ -99,7 +99,7 @@ async function askUnread(chat: Chat, outcome: RunOutcome): Promise<void> {
     chat.face.say('Your message came after the last turn, so it is asked now.', 'dim');
     return takeTurn(chat, unread.join('\n\n'));
   }
-  chat.face.say('The model has not read your message: it does when the run goes on.', 'dim');
+  chat.face.say('The model has not read your message: it does when the run resumes.', 'dim');
 }
 
 /** A run that was resumed in this chat is one exchange, however often. */
@@ -110,7 +110,7 @@ function remember(chat: Chat, exchange: Exchange): void {
   if (chat.exchanges.length > maxExchanges) chat.exchanges.shift();
 }
 
-/** Messages of the session. What cannot be counted now is told by the run itself. */
+/** Messages of the session. What cannot be counted now is reported by the run itself. */
 async function countMessages({ agent, sessionId }: Chat): Promise<number> {
   try {
     return (await agent.store.sessions.find(sessionId))?.messages ?? 0;

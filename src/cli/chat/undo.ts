@@ -32,7 +32,7 @@ function fileText({ path, result }: TakenBack): string {
 const results = {
   restored: 'is as it was before',
   removed: 'is gone again: it was not there before',
-  'changed-since': 'was left alone: somebody else has changed it since',
+  'changed-since': 'was left alone: it was changed by another program since',
 } as const;
 
 const maxLookBack = 500;

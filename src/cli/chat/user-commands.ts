@@ -6,7 +6,7 @@ import type { Settings } from '../config/settings.ts';
 import { decodeText } from '../config/source-graph.ts';
 import { errnoOf } from '../../tools/workspace/workspace-error.ts';
 
-/** A command that somebody has written as a Markdown file: what it says is sent to the model. */
+/** A user-defined command in a Markdown file: its text is sent to the model. */
 export interface UserCommand {
   readonly name: string;
   readonly description: string;
@@ -67,7 +67,7 @@ async function add(
     return;
   }
   const found = await read();
-  if (found.type === 'missing') return; // It was listed a moment ago, and somebody has removed it.
+  if (found.type === 'missing') return; // It was listed a moment ago, and was removed since.
   const text = found.type === 'read' ? decodeText(found.bytes) : undefined;
   if (text !== undefined) commands.set(name, { name, file, ...readCommand(text) });
   else problems.push(`${file} is no command: it ${found.type === 'read' ? 'is not UTF-8' : found.why}`);

@@ -8,7 +8,7 @@ import type { Chat } from './chat.ts';
 export async function whyCommand(chat: Chat, given: string): Promise<void> {
   const { agent, io, face } = chat;
   const wanted = given === '' ? chat.last?.runId : given;
-  if (wanted === undefined) return face.say('Nothing was asked yet. /why <run> tells of an earlier run.');
+  if (wanted === undefined) return face.say('Nothing was asked yet. /why <run> explains an earlier run.');
   const nowMs = io.now();
   const { runId } = await findRunByPrefix(agent.store, wanted, {
     command: io.command,
@@ -20,7 +20,7 @@ export async function whyCommand(chat: Chat, given: string): Promise<void> {
   if (points.length === 0) face.say('It went as it should: nothing was tried again, and nothing stopped it.');
   for (const { text } of points) face.say(`· ${safeQuote(text, 600)}`);
   face.say(
-    `With the events that this rests on: ${io.command} why ${safeQuote(runId, 200)}${chat.parts.storeFlag}`,
+    `With the events behind each sentence: ${io.command} why ${safeQuote(runId, 200)}${chat.parts.storeFlag}`,
     'dim',
   );
 }

@@ -75,7 +75,7 @@ function lineEnd(text: string, from: number): number {
   return end === -1 ? text.length : end;
 }
 
-/** A line that begins with a space goes on with the header before it. A line that is no header is left out. */
+/** A line that begins with a space continues the header before it. A line that is no header is left out. */
 function addHeaderLine(pairs: [name: string, value: string][], line: string): void {
   const previous = pairs.at(-1);
   if (/^[ \t]/.test(line)) {

@@ -14,7 +14,7 @@ const defaultMaxBytes = 1_000_000;
 const pipeHint = 'Give a file, or pipe the response in: curl -is … | rerail classify';
 
 export interface ReadOptions {
-  /** 1 MB unless told. */
+  /** 1 MB by default. */
   readonly maxBytes?: number;
   /** What to type where it cannot be read. */
   readonly hint?: string;
@@ -47,7 +47,7 @@ export async function readInput(
 
 const noteAfterMs = 1000;
 
-/** Someone who forgot that standard input is read would look at nothing. Only a person needs to be told. */
+/** Someone who forgot that standard input is read would look at nothing. Only a person needs this notice. */
 function noteWaiting(io: CliIo): NodeJS.Timeout | undefined {
   if (!io.isTerminal.stderr) return undefined;
   const note = 'rerail: Reading standard input; Ctrl-D ends it.\n';

@@ -62,10 +62,10 @@ function waitText({ retryAfterMs, context }: Failure): string | undefined {
     const source = typeof from === 'string' ? `, read from ${from}` : '';
     return `${renderWait(retryAfterMs)} (${retryAfterMs} ms)${source}`;
   }
-  return typeof ignored === 'string' ? `none that can be believed: ${ignored}` : undefined;
+  return typeof ignored === 'string' ? `ignored (implausible value): ${ignored}` : undefined;
 }
 
-/** Nothing is tried again by this command, so that the person is told what to do, not what Rerail will do. */
+/** This command retries nothing, so the text says what a person can do, not what Rerail will do. */
 function messagesOf(failure: Failure): Readonly<Record<Audience, string>> {
   return {
     person: renderFailure(failure, 'person', { retrying: false }),
@@ -77,7 +77,7 @@ function messagesOf(failure: Failure): Readonly<Record<Audience, string>> {
 function factRows(failure: Failure): readonly Row[] {
   const { httpStatus, exitCode } = failureTraits[failure.code];
   const because = failure.context['because'];
-  const why = typeof because === 'string' ? because : 'whoever made it said so';
+  const why = typeof because === 'string' ? because : 'its source says so';
   const provider = providerText(failure.provider ?? {});
   return [
     { label: 'why', text: `${why} (classified by ${failure.classifiedBy})` },

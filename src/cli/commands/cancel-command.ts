@@ -22,13 +22,13 @@ export async function cancelWith(seam: AgentSeam, given: Given, io: CliIo): Prom
   const say = (text: string): void => void io.stdout.write(`${text}\n`);
   const goOn = `${io.command} resume ${shellWord(name)}${storeFlag}`;
   if (row.status === 'cancelled') {
-    say(`The run "${name}" was cancelled already. To go on with it: ${goOn}`);
+    say(`The run "${name}" was cancelled already. To resume it: ${goOn}`);
     return 0;
   }
   if (row.status === 'completed' || row.status === 'stopped' || row.status === 'failed')
     throw finishedRun(row, findOptionsOf(io, given.flags));
   const wrong = await misplaced(seam, taken, { verb: 'cancel', flags: given.flags, io });
-  // Whoever carries it hears of the wish from anywhere, and so does a program that is not ours.
+  // Its process receives the cancel request from anywhere, also a program that is not ours.
   if (owner === undefined && wrong?.failure.code === 'PATH_OUTSIDE_WORKSPACE') throw wrong;
   const { reason } = given.flags;
   const opened = await seam.openAgent(settings);
@@ -38,12 +38,12 @@ export async function cancelWith(seam: AgentSeam, given: Given, io: CliIo): Prom
       typeof reason === 'string' && reason !== '' ? reason : 'cancelled at the command line',
     );
     const after = await opened.store.runs.find(runId);
-    if (after?.status === 'cancelled') say(`Cancelled. What was done stays done. To go on with it: ${goOn}`);
+    if (after?.status === 'cancelled') say(`Cancelled. What was done stays done. To resume it: ${goOn}`);
     else if (owner !== undefined)
       say(
-        `Another process (${printable(owner.id)}) carries the run "${name}". It will be told within 5 s, and ends it.`,
+        `Another process (${printable(owner.id)}) runs "${name}". It receives the request within 5 s, and cancels the run.`,
       );
-    else say(`The wish is written down: whoever takes the run "${name}" up next ends it.`);
+    else say(`Cancellation recorded; the next worker will end the run "${name}".`);
   } finally {
     await opened.close();
   }

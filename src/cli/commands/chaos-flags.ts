@@ -75,7 +75,7 @@ async function readFaults(flags: ChaosFlags, io: CliIo): Promise<FaultSchedule |
   }
   if (rate === undefined && faults === undefined) return undefined;
   const kinds = faults?.split(',').map((name) => readFaultSpec(name.trim()));
-  // Whoever names faults and no rate wants to see them.
+  // Faults without a rate are all to be seen.
   return { rate: rate === undefined ? 1 : readRate(rate), ...(kinds === undefined ? {} : { kinds }) };
 }
 

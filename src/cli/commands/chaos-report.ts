@@ -32,7 +32,7 @@ export function renderAddresses(server: ChaosServer, screen: Screen): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Nobody trusts a certificate that was made a moment ago. */
+/** No client trusts a new self-signed certificate. */
 function trustLines({ url, certificate }: ChaosServer): readonly string[] {
   if (certificate === undefined) return [];
   return [

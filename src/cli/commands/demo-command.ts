@@ -55,7 +55,7 @@ export const runDemo: CommandRun = async (given, io) => {
   return 0;
 };
 
-/** An agent mends a project in a folder of its own, and everything is told as it happens. */
+/** An agent repairs a project in a folder of its own, and everything is shown as it happens. */
 export async function playDemo(seed: number, io: CliIo, pace: DemoPace = watchable): Promise<number> {
   const interrupts = listenForInterrupts();
   const folder = await mkdtemp(path.join(tmpdir(), 'rerail-demo-'));
@@ -69,7 +69,7 @@ export async function playDemo(seed: number, io: CliIo, pace: DemoPace = watchab
     return interruptedExitCode(interrupts) ?? exitCode;
   } finally {
     interrupts.stop();
-    // Somebody who ended it will not look at it again.
+    // A demonstration that was ended is not looked at again.
     if (exitCode !== 0) {
       await rm(folder, { recursive: true, force: true });
       io.stdout.write(`The demonstration has ended early; its folder ${folder} was removed.\n`);

@@ -125,8 +125,8 @@ async function lookAround(
   const keys = findKeys(io.env);
   const local = await findLocalServers();
   signal.throwIfAborted();
-  const told = new Set(keys.flatMap(({ failure }) => (failure === undefined ? [] : [failure.message])));
-  const config = await checkConfig({ flags: settingFlagsOf({ flags }), io, local, told });
+  const reported = new Set(keys.flatMap(({ failure }) => (failure === undefined ? [] : [failure.message])));
+  const config = await checkConfig({ flags: settingFlagsOf({ flags }), io, local, reported });
   signal.throwIfAborted();
   const { settings, worstCase } = config;
   const addresses = addressesOf(settings?.models ?? []);
@@ -150,7 +150,7 @@ async function lookAround(
   return worstCase === undefined ? { checks } : { checks, worstCase };
 }
 
-/** Without being told to, nothing is sent anywhere. */
+/** By default nothing is sent anywhere. */
 function notAsked(keys: readonly KeyFound[], { command }: CliIo): Awaited<ReturnType<typeof reachProviders>> {
   if (keys.every(({ failure }) => failure !== undefined)) return { checks: [], times: [] };
   const text = `Not asked. Type: ${command} doctor --online`;

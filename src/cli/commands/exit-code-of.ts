@@ -28,7 +28,7 @@ function exitCodeOfStop({ reason, failure }: Extract<RunOutcome, { type: 'stoppe
     : exitCodes.stopped;
 }
 
-/** What keeps it from going on says what to do: fix the key, top up, try later. A person's answer, or a new process, is a mere wait. */
+/** The cause that blocks it says what to do: fix the key, top up, try later. A person's answer, or a new process, is a mere wait. */
 function exitCodeOfWait({ reason, failure }: Extract<RunOutcome, { type: 'suspended' }>): number {
   switch (reason) {
     case 'approval':

@@ -39,7 +39,7 @@ export async function explainWith(seam: AgentSeam, given: Given, io: CliIo): Pro
   if (!isJson) write(shownReport(report, { screen, isFull: given.flags['full'] === true }));
   const explained =
     explainedBefore(reading, context) ??
-    (given.flags['static'] === true ? nobody : await askForExplanation(context, { seam, given, io }));
+    (given.flags['static'] === true ? notAsked : await askForExplanation(context, { seam, given, io }));
   if (isJson) {
     const { type, ...words } = explained;
     const whole = {
@@ -57,9 +57,9 @@ export async function explainWith(seam: AgentSeam, given: Given, io: CliIo): Pro
   return exitCodeOfReading(reading);
 }
 
-const nobody: Explained = { type: 'not-asked' };
+const notAsked: Explained = { type: 'not-asked' };
 
-/** The run may have asked for it itself: nobody is asked a second time. What to type is typed as it is here. */
+/** The run may have asked for it itself: no model is asked a second time. What to type is typed as it is here. */
 function explainedBefore({ outcome }: RunReading, { nextSteps: known }: ErrorContext): Explained | undefined {
   const explanation = outcome !== undefined && 'report' in outcome ? outcome.report.explanation : undefined;
   if (explanation === undefined) return undefined;
@@ -69,18 +69,18 @@ function explainedBefore({ outcome }: RunReading, { nextSteps: known }: ErrorCon
   return { type: 'recorded', ...explanation, nextSteps: proposed };
 }
 
-/** Why there are no words of a model, where somebody may wonder. */
+/** Why there are no words of a model, where that is not obvious. */
 function unexplainedLine(explained: Explained, { command }: Pick<CliIo, 'command'>): string {
   const complete = 'the report above is complete without it';
   switch (explained.type) {
     case 'no-model':
-      return `rerail: No model can be had to put it in plain words; ${complete}. Name one with --model, or see: ${command} doctor\n`;
+      return `rerail: No model is available to put it in plain words; ${complete}. Name one with --model, or see: ${command} doctor\n`;
     case 'failed': {
       const who = explained.model === undefined ? 'No model' : printable(explained.model);
       return `rerail: ${who} could not put it in plain words (${printable(explained.code)}); ${complete}.\n`;
     }
     case 'refused':
-      return `rerail: What ${printable(explained.model)} said is not shown, for it does not stand in the record; ${complete}.\n`;
+      return `rerail: What ${printable(explained.model)} said is not shown, because the record does not support it; ${complete}.\n`;
     default:
       return '';
   }

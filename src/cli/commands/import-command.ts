@@ -28,7 +28,7 @@ export const runImport: CommandRun = async (given, io) => {
     const name = printable(redact(runId));
     const origin = from === runId ? '' : ` (there "${printable(redact(from))}")`;
     const count = events === 1 ? '1 event' : `${events} events`;
-    const below = children === 0 ? '' : ` and ${children === 1 ? 'a run' : `${children} runs`} below it`;
+    const below = children === 0 ? '' : ` with ${children === 1 ? 'a child run' : `${children} child runs`}`;
     io.stdout.write(
       `Imported "${name}"${origin}${below}: ${count}, ${statusWords({ status }).text}. See it: ${io.command} show ${shellWord(name)}${flag}\n`,
     );

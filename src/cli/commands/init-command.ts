@@ -64,7 +64,7 @@ function refusal(error: unknown, file: string): Error | undefined {
   });
 }
 
-/** What was written here and now, at somebody's wish, needs no second yes. */
+/** A file that was just written on request needs no second approval. */
 async function trustOwn(
   file: string,
   { text, folders, atMs }: { readonly text: string; readonly folders: StateFolders; readonly atMs: number },

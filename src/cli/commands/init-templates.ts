@@ -7,7 +7,7 @@ export default defineConfig({
   // The first is asked, the others are the fallback chain. Keys stand in the environment, never here.
   // model: ['anthropic:claude-sonnet-5', 'openai:gpt-5.4'],
 
-  // Told to the agent after the usual instructions.
+  // Given to the agent after the usual instructions.
   // instructions: 'Tests are run with: npm test',
 
   limits: { maxTurns: 50, maxCostUsd: 5 },

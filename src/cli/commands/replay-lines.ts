@@ -4,7 +4,7 @@ import { createTeller, outcomeRows } from '../demo/demo-lines.ts';
 import { layoutRows } from '../text/layout.ts';
 import type { Row, Screen } from '../text/layout.ts';
 
-/** Makes what tells a replay, step by step, as lines. It remembers the day, which is told when it changes. */
+/** Makes a function that turns the steps of a replay into lines. It remembers the day, which is shown when it changes. */
 export function createReplayTeller(screen: Screen): (step: ReplayStep) => string {
   const tell = createTeller();
   let day = '';
@@ -14,8 +14,8 @@ export function createReplayTeller(screen: Screen): (step: ReplayStep) => string
     day = date;
     const head = layoutRows([stepRow(step, time)], { ...screen, indent: 0, labelWidth: headWidth });
     const rows = [...step.events.flatMap(tell), ...waitRows(step)];
-    const told = layoutRows(rows, { ...screen, indent: headWidth, labelWidth: rowWidth });
-    return linesOf([...(isNewDay ? [screen.paint('title', `${date}, in UTC`)] : []), ...head, ...told]);
+    const body = layoutRows(rows, { ...screen, indent: headWidth, labelWidth: rowWidth });
+    return linesOf([...(isNewDay ? [screen.paint('title', `${date}, in UTC`)] : []), ...head, ...body]);
   };
 }
 

@@ -23,7 +23,7 @@ import { stepLines } from '../run-reading/timeline.ts';
 import { eventLine } from './run-output.ts';
 import { usageError } from '../text/usage-error.ts';
 
-/** Goes on with a run. */
+/** Resumes a run. */
 export const runResume: CommandRun = (given, io) => resumeWith(systemSeam, given, io);
 
 /** The same, with an agent that is handed in. */
@@ -49,7 +49,7 @@ export async function resumeWith(seam: AgentSeam, given: Given, io: CliIo): Prom
   return goOn({ seam, io, settings, storeFlag, row, answer, askFirst, isJson });
 }
 
-/** What must be answered before the run can go on: without an answer it would be a no. */
+/** What must be answered before the run can be resumed: without an answer it would be denied. */
 function standingQuestion(reading: RunReading): PersonRequest | undefined {
   const request = openQuestion(reading);
   if (request === undefined || request.type === 'mend' || hasAnswer(reading)) return undefined;
@@ -63,7 +63,7 @@ function readAnswer({ flags }: Given, reading: RunReading): RunAnswer | undefine
   if (hasAnswer(reading))
     throw usageError({
       message: `The run "${reading.row.runId}" was answered already, and the first answer counts`,
-      hint: 'Leave --answer out to go on with it',
+      hint: 'Leave --answer out to resume it',
     });
   const request = standingQuestion(reading);
   if (request === undefined)
@@ -79,7 +79,7 @@ function readAnswer({ flags }: Given, reading: RunReading): RunAnswer | undefine
   }
 }
 
-/** Nobody is there to be asked: what it waits for, and how to answer. Nothing was done. */
+/** No person can be asked: prints what it waits for, and how to answer. Nothing was done. */
 async function sayQuestion(
   request: PersonRequest,
   { reading, storeFlag, settings }: TakenRun,

@@ -3,7 +3,7 @@ import type { AgentCallbacks } from '../../runtime/watch/callbacks.ts';
 import type { OnApproval } from './run-flags.ts';
 import type { RunView } from '../view/run-view.ts';
 
-/** Who answers when a call needs a yes, and which calls were denied because nobody could. */
+/** Who answers when a call needs approval, and which calls were denied because no person could. */
 export interface Approvals {
   /** Nothing where the run is to wait instead. */
   readonly answer: AgentCallbacks['onApproval'];
@@ -11,15 +11,15 @@ export interface Approvals {
 }
 
 export interface ApprovalOptions {
-  /** Gives nothing where nobody is there any more. */
+  /** Returns nothing where the person is gone. */
   readonly ask: RunView['ask'];
-  /** Aborts when somebody wants the whole run to end. */
+  /** Aborts when the whole run is to be cancelled. */
   readonly interrupted: AbortSignal;
 }
 
 const maxNoted = 100;
 
-/** Answers by a person or, where there is none, says so, which is a no. */
+/** Answers by a person or, where there is none, says so, which denies the call. */
 export function createApprovals(how: OnApproval, { ask, interrupted }: ApprovalOptions): Approvals {
   const denied: string[] = [];
   if (how === 'suspend') return { answer: undefined, denied };
@@ -27,9 +27,9 @@ export function createApprovals(how: OnApproval, { ask, interrupted }: ApprovalO
     denied,
     answer: async (request, { signal }) => {
       const said = how === 'ask' ? await ask(request, signal) : undefined;
-      // Whether something happened, only somebody who has looked can say: without him the run waits.
+      // Only a person who has checked can say whether something happened: without one the run waits.
       if (said !== undefined || request.type !== 'approval') return said;
-      // Whoever ends the run has not answered: the run is told of its end before it hears of this.
+      // Cancelling the run is not an answer: the run receives the cancel request before this one.
       if (interrupted.aborted) {
         await aborted(signal);
         return undefined;

@@ -5,7 +5,7 @@ import type { CliIo } from '../start/io.ts';
 import { readInput } from '../classify/read-input.ts';
 import { quote, usageError } from '../text/usage-error.ts';
 
-/** What is done about a call that needs a yes. */
+/** What to do with a call that needs approval. */
 export type OnApproval = 'ask' | 'deny' | 'suspend';
 
 /** What was typed after `rerail run`, checked. */

@@ -2,13 +2,13 @@ import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import type { CliIo } from '../start/io.ts';
 
-/** Lines that somebody types where there is no keyboard to be read key by key. */
+/** Typed lines, where there is no keyboard to be read key by key. */
 export interface LineReader {
   /** The next line; nothing when there are no more, or when the signal says so. */
   readonly readLine: (signal: AbortSignal) => Promise<string | undefined>;
-  /** There are no more: whoever typed has gone. */
+  /** There are no more: the input has ended. */
   readonly isOver: () => boolean;
-  /** Lets go of standard input, which would keep the process waiting. */
+  /** Releases standard input, which would keep the process waiting. */
   readonly close: () => void;
 }
 
@@ -36,7 +36,7 @@ interface Held {
   readonly stdin: CliIo['stdin'];
   input: AsyncIterable<Uint8Array> | undefined;
   source: AsyncIterator<Uint8Array> | undefined;
-  /** Asked for by somebody who has gone since: the next one takes it. */
+  /** Its reader has gone: the next one takes it. */
   pending: Promise<IteratorResult<Uint8Array>> | undefined;
   readonly decoder: StringDecoder;
   text: string;
@@ -62,8 +62,8 @@ async function readLine(held: Held, signal: AbortSignal): Promise<string | undef
 
 function close({ pending, source, input }: Held): void {
   if (pending === undefined) return void source?.return?.();
-  pending.catch(() => undefined); // Nobody waits for it any more.
-  // An iterator that waits for a key cannot be told to stop, and a stream can.
+  pending.catch(() => undefined); // Its result is no longer needed.
+  // An iterator that waits for a key cannot be stopped, and a stream can.
   (input as Partial<Readable> | undefined)?.destroy?.();
 }
 

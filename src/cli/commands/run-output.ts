@@ -25,9 +25,9 @@ function shownText(text: string): string {
   return `${lines.map(safeLine).join('\n')}\n`;
 }
 
-/** What was denied because nobody could say yes, for stderr. */
+/** What was denied because no person could approve it, for stderr. */
 export function deniedText(denied: readonly string[], { command }: Pick<CliIo, 'command'>): string {
   const names = [...new Set(denied)].map((name) => printable(name)).join(', ');
   const calls = denied.length === 1 ? '1 call was' : `${denied.length} calls were`;
-  return `rerail: ${calls} denied, because nobody was there to say yes: ${names}. Allow it by a rule in the configuration (${command} init writes one), or let the run wait: --on-approval suspend\n`;
+  return `rerail: ${calls} denied, because no person was asked for approval: ${names}. Allow it by a rule in the configuration (${command} init writes one), or let the run wait: --on-approval suspend\n`;
 }

@@ -35,7 +35,7 @@ export async function readPrompt(
   if (prompt !== '') return prompt;
   throw usageError({
     message: 'There is nothing to do: no words, and nothing in the file or on standard input',
-    hint: 'Type: rerail run "The tests fail. Find out why and mend it."',
+    hint: 'Type: rerail run "The tests fail. Find out why and fix it."',
   });
 }
 
@@ -60,9 +60,9 @@ async function readStdin(io: CliIo, { clock, isNeeded, isDash }: Wanting): Promi
   const isThere = await arrives(first, clock);
   if (!isThere) {
     io.stderr.write(
-      `rerail: Nothing came on standard input within ${stdinPatienceMs / 1000} s; going on without it. Type < /dev/null to say that nothing will.\n`,
+      `rerail: Nothing came on standard input within ${stdinPatienceMs / 1000} s; continuing without it. Type < /dev/null to say that nothing will.\n`,
     );
-    first.catch(() => undefined); // Nobody waits for it any more.
+    first.catch(() => undefined); // Its result is no longer needed.
     void source.return?.();
     return '';
   }
@@ -74,7 +74,7 @@ async function arrives(first: Promise<unknown>, clock: Clock): Promise<boolean> 
     const cancel = clock.after(stdinPatienceMs, () => resolve(false));
     void first.then(cancel, cancel);
   });
-  // What goes wrong while reading is said by whoever reads.
+  // The reader reports what goes wrong while reading.
   const came = first.then(
     () => true,
     () => true,

@@ -22,7 +22,7 @@ export const runRuns: CommandRun = async (given, io) => {
   try {
     return await listRuns(given, io);
   } catch (error) {
-    // Whoever has begun no run yet has a list of none.
+    // Without any run yet the list is empty.
     if (!isNoStore(error) || given.flags['store'] !== undefined) {
       if (given.flags['json'] === true) printFailure(error, io);
       throw error;

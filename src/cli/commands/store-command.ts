@@ -36,13 +36,13 @@ export const runStoreSalvage: CommandRun = async (given, io) => {
   }
 };
 
-/** Lets a salvaged run go on. */
+/** Lets a salvaged run be resumed. */
 export const runStoreAccept: CommandRun = (given, io) =>
   withRunStore({ flags: given.flags, io }, async ({ store, flag }) => {
     const { runId } = await findRunByPrefix(store, readRunArgument(given), findOptionsOf(io, given.flags));
     await acceptSalvaged(store, runId);
     const id = shellWord(runId);
-    io.stdout.write(`Accepted. It goes on with: ${io.command} resume ${printable(id)}${flag}\n`);
+    io.stdout.write(`Accepted. Resume it with: ${io.command} resume ${printable(id)}${flag}\n`);
     return 0;
   });
 

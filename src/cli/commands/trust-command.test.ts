@@ -10,7 +10,7 @@ describe('rerail trust, where nobody can be asked', () => {
     const world = createConfigWorld({ command: 'npx rerail' });
     for (const file of ['rerail.config.json', 'a shop/rerail.config.json']) world.write(file, '{}');
     expect(await world.run(runTrust, {}, args)).toBe(22);
-    expect(world.out()).toContain(`To say yes, type: ${typed}\n`);
+    expect(world.out()).toContain(`To trust it, type: ${typed}\n`);
   });
 
   it('says the whole command where there is no such folder', async () => {

@@ -90,7 +90,7 @@ function render(files: readonly TrustableFile[], folder: string, io: CliIo): str
   return [`Found in ${visible(folder)}, and not used so far:`, '', ...blocks, warning, ''].join('\n');
 }
 
-/** Every character of the first lines: what stands far to the right is what somebody wants to hide. */
+/** Every character of the first lines: text far to the right may be hidden on purpose. */
 function rowsOf(lines: readonly string[], width: number): readonly string[] {
   const rows: string[] = [];
   for (const [index, line] of lines.entries()) {
@@ -99,7 +99,7 @@ function rowsOf(lines: readonly string[], width: number): readonly string[] {
     const isRoom = rows.length + pieces.length <= maxShownRows && line.length <= maxShownRows * width;
     if (!isRoom) {
       rows.push(...pieces.slice(0, maxShownRows - rows.length).map((piece) => `  ${piece}`));
-      return [...rows, `  … and more, from line ${index + 1} on: read the file itself before you say yes`];
+      return [...rows, `  … and more, from line ${index + 1} on: read the file itself before you trust it`];
     }
     rows.push(...pieces.map((piece) => `  ${piece}`.trimEnd()));
   }
@@ -109,13 +109,15 @@ function rowsOf(lines: readonly string[], width: number): readonly string[] {
 const warning =
   'A configuration can run code with your rights, choose who is sent your files, and lift rules.';
 
-/** A plain yes, on a terminal or by `--yes`; everything else is a no. */
+/** A plain yes, on a terminal or by `--yes`; everything else is a denial. */
 async function isAgreed({ flags, args }: Given, io: CliIo): Promise<boolean> {
   if (flags['yes'] === true) return true;
   if (!canConfirm(io)) {
     const [named] = args;
     const folder = typeof named === 'string' ? ` ${shellWord(named)}` : '';
-    io.stdout.write(`Nobody can be asked here. To say yes, type: ${io.command} trust${folder} --yes\n`);
+    io.stdout.write(
+      `Not interactive, so no person can confirm. To trust it, type: ${io.command} trust${folder} --yes\n`,
+    );
     return false;
   }
   return confirm(io, 'Trust exactly this content?');

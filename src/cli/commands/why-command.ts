@@ -19,7 +19,7 @@ import type { WhyAnswer, WhyTopic } from '../run-reading/why-answers.ts';
 import { quote, usageError } from '../text/usage-error.ts';
 import { wrap } from '../text/wrap.ts';
 
-/** Answers why a run did what it did, each sentence with the events that it rests on. */
+/** Answers why a run did what it did, each sentence with the events behind it. */
 export const runWhy: CommandRun = (given, io) =>
   readRunStore({ flags: given.flags, io }, async ({ store, flag }) => {
     const topic = readTopic(given);

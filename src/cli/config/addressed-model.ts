@@ -9,7 +9,7 @@ import type { Transport } from '../../providers/http/transport.ts';
 import { toType, wordsFor } from './provider-address.ts';
 import type { ChosenAddress } from './provider-address.ts';
 
-/** Makes a model that is asked at an address of somebody's own choice, and says so where it fails. */
+/** Makes a model at an address of the user's choice, and names that address where it fails. */
 export function addressedModel(
   make: (transport: Transport) => Model,
   address: ChosenAddress,
@@ -95,7 +95,7 @@ function likelyFault(asked: string, { failure, from }: FaultFacts): string {
   if (provider === 'openai') {
     return `A server that speaks only Chat Completions has no /responses: type --model vllm:${printable(model)}, which asks for /chat/completions there, with the key in VLLM_API_KEY.`;
   }
-  return `Whoever listens at ${origin} does not speak the API of ${provider}: check host and port, or name the provider that it speaks as in --model openai:<model>.`;
+  return `The server at ${origin} does not speak the API of ${provider}: check host and port, or name the provider that it speaks as in --model openai:<model>.`;
 }
 
 /** What is put below a base URL by the providers. */

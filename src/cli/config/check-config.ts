@@ -37,7 +37,7 @@ export function checkConfig(config: unknown): readonly ValueProblem[] {
   });
 }
 
-/** Checks one value that stands in no file. There a database may have its password. */
+/** Checks one value that is in no file. There a database may have its password. */
 export function checkValue(given: unknown, path: string): readonly ValueProblem[] {
   const value = path === 'store' && typeof given === 'string' && isAddress(given) ? redact(given) : given;
   const [name = '', inner] = path.split('.');

@@ -12,11 +12,11 @@ const anthropicKey = `sk-ant-api03-${'b'.repeat(90)}`;
 const openaiKey = `sk-proj-${'c'.repeat(60)}`;
 
 function choose(options: Partial<ChooseOptions>): Promise<ModelChoice> {
-  return chooseModel({ wish: undefined, env: {}, findLocal: () => Promise.resolve(undefined), ...options });
+  return chooseModel({ wanted: undefined, env: {}, findLocal: () => Promise.resolve(undefined), ...options });
 }
 
 describe('a key that cannot be one (U04)', () => {
-  const wish = { names: ['anthropic:claude-sonnet-5'], from: 'flag --model' };
+  const wanted = { names: ['anthropic:claude-sonnet-5'], from: 'flag --model' };
   const rows: readonly {
     readonly fault: string;
     readonly env: ChooseOptions['env'];
@@ -49,7 +49,7 @@ describe('a key that cannot be one (U04)', () => {
   ];
 
   it.each(rows)('is refused before any request where it $fault', async ({ env, says, isAsked }) => {
-    const byName = await refusalOf(choose({ wish, env }));
+    const byName = await refusalOf(choose({ wanted, env }));
     expect(byName.code).toBe('PROVIDER_NOT_CONFIGURED');
     expect(byName.message).toMatch(says);
     expect(JSON.stringify(byName)).not.toMatch(/bbbbb|ccccc/);
@@ -74,7 +74,7 @@ describe('a model that is none', () => {
     { name: 'claude-sonnet-5', code: 'CONFIG_ERROR', says: 'anthropic:claude-sonnet-5' },
     { name: 'bedrock:x', code: 'PROVIDER_NOT_SUPPORTED', says: 'openaiCompatible' },
   ])('$name is refused with what was probably meant', async ({ name, code, says }) => {
-    const refused = await refusalOf(choose({ wish: { names: [name], from: 'flag --model' } }));
+    const refused = await refusalOf(choose({ wanted: { names: [name], from: 'flag --model' } }));
     expect(refused.code).toBe(code);
     expect(refused.message).toContain(says);
   });
@@ -91,7 +91,7 @@ describe('chooseModel()', () => {
     {
       when: 'something was asked for, before every key',
       options: {
-        wish: { names: ['ollama:qwen3:8b'], from: 'rerail.config.json:3' },
+        wanted: { names: ['ollama:qwen3:8b'], from: 'rerail.config.json:3' },
         env: { ANTHROPIC_API_KEY: anthropicKey },
       },
       models: ['ollama:qwen3:8b'],
@@ -99,14 +99,14 @@ describe('chooseModel()', () => {
     },
     {
       when: 'the embedded one was asked for by name',
-      options: { wish: { names: ['simulated'], from: 'flag --model' } },
+      options: { wanted: { names: ['simulated'], from: 'flag --model' } },
       models: ['simulated:embedded'],
       line: 'Model: the embedded one, which only plays a part, because --model says so.',
     },
     {
       when: 'a chain was asked for and one of it has no key',
       options: {
-        wish: {
+        wanted: {
           names: ['anthropic:claude-sonnet-5', 'openai:gpt-5.4', 'ollama:qwen3:8b'],
           from: 'environment RERAIL_MODEL',
         },

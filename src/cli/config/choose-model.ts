@@ -20,15 +20,15 @@ export interface ModelChoice {
   readonly notices: readonly string[];
 }
 
-export interface ModelWish {
+export interface WantedModel {
   readonly names: readonly string[];
   /** `flag --model`, `rerail.config.json:2`. */
   readonly from: string;
 }
 
 export interface ChooseOptions {
-  /** What somebody asked for. */
-  readonly wish: ModelWish | undefined;
+  /** The model that was requested. */
+  readonly wanted: WantedModel | undefined;
   /** Where the provider of the first model is to be asked. */
   readonly address?: AddressWish | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -42,16 +42,16 @@ export interface ChooseOptions {
  * model last. A key that cannot be one throws here, before anything is sent.
  */
 export async function chooseModel(options: ChooseOptions): Promise<ModelChoice> {
-  const { wish, address, env, isFromFile = () => false, findLocal } = options;
+  const { wanted, address, env, isFromFile = () => false, findLocal } = options;
   const registry = createModelRegistry({ environment: env });
   const making: Making = { registry, env, address };
-  if (wish !== undefined) return chooseWished(wish, making);
+  if (wanted !== undefined) return chooseWanted(wanted, making);
   const keys = findKeys(registry, { env, isFromFile });
   if (address !== undefined) refuseAmbiguous(address, keys);
   return chooseByKeys(keys, making) ?? (await chooseLocal(registry, findLocal)) ?? chooseEmbedded(keys);
 }
 
-/** An address alone does not say whose it is: a key would go to somebody who should not have it. */
+/** An address alone does not say whose it is: a key could go to the wrong server. */
 function refuseAmbiguous({ from }: AddressWish, keys: readonly FoundKey[]): void {
   const usable = keys.filter(({ name }) => name !== undefined);
   if (usable.length === 1) return;
@@ -81,7 +81,7 @@ const undecided = ['openrouter', 'together', 'fireworks', 'cerebras', 'moonshot'
 const embeddedName = 'simulated:embedded';
 const playsPart = 'the embedded one, which only plays a part';
 
-function chooseWished({ names, from }: ModelWish, making: Making): ModelChoice {
+function chooseWanted({ names, from }: WantedModel, making: Making): ModelChoice {
   const [first, ...rest] = names.map((name) =>
     /^(?:simulated|embedded)$/i.test(name.trim()) ? embeddedName : name.trim(),
   );

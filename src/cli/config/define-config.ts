@@ -10,7 +10,7 @@ export interface RerailConfig {
   readonly model?: string | readonly string[];
   /** Where the provider of the first model is asked instead of at its own address: `https://host/v1`. Its key is sent there. */
   readonly baseURL?: string;
-  /** What the agent is told, besides how to work in a folder. */
+  /** Instructions for the agent, besides how to work in a folder. */
   readonly instructions?: string;
   /** The file that runs are kept in, from the folder of this file. */
   readonly store?: string;
@@ -24,7 +24,7 @@ export interface RerailConfig {
   readonly retry?: RetryOption;
   /** Whether a model is asked to say in plain words why a run failed, under the report: `auto`, `always` or `never`, which is the default. */
   readonly explain?: 'auto' | 'always' | 'never';
-  /** Whether the agent may fetch pages; true unless told. */
+  /** Whether the agent may fetch pages; true by default. */
   readonly fetch?: boolean;
   /** Folders of slash commands in Markdown, from the folder of this file. */
   readonly commands?: string | readonly string[];
@@ -34,7 +34,7 @@ export interface RerailConfig {
 
 /** How commands are held: at least this far, or not at all. */
 export interface SandboxConfig {
-  /** Where this cannot be had, no command runs. */
+  /** Where this is not available, no command runs. */
   readonly min?: Exclude<SandboxLevel, 'off'>;
   /** Commands run with your rights. A text says why, and is shown with every label. */
   readonly off?: boolean | string;

@@ -47,7 +47,7 @@ export async function configsIn(folder: string, names: readonly string[]): Promi
 
 const maxLevels = 64;
 
-/** Without a repository, in the workspace alone: whoever owns a folder above it need not be its owner. */
+/** Without a repository, in the workspace alone: a folder above it may have another owner. */
 async function findConfigs(workspace: string): Promise<readonly string[]> {
   const root = await findRepository(workspace);
   const found: (readonly string[])[] = [];
@@ -91,7 +91,7 @@ async function realpathOr(folder: string): Promise<string> {
     return await realpath(folder);
   } catch (error) {
     if (typeof readProperty(error, 'code') !== 'string') throw error;
-    return path.resolve(folder); // Whoever opens the workspace says that it is not there.
+    return path.resolve(folder); // Opening the workspace reports that it is missing.
   }
 }
 

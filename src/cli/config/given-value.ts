@@ -1,7 +1,7 @@
 import { configTable } from './config-table.ts';
 import type { RerailConfig } from './define-config.ts';
 
-/** A value that somebody gave, checked, and where. */
+/** A given value, checked, and where it came from. */
 export interface GivenValue {
   /** `model`, `limits.maxTurns`. */
   readonly path: string;
@@ -18,7 +18,7 @@ export interface ValueSource {
   readonly folder: string;
 }
 
-/** These are judged as a whole: half a sandbox of one file and half of another would be what nobody wrote. */
+/** These are judged as a whole: half a sandbox of one file and half of another would be what no file says. */
 const wholeGroups: ReadonlySet<string> = new Set(['sandbox', 'retry']);
 
 /** The values of a checked configuration one by one, so that another file can have a word on each. */

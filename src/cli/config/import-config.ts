@@ -165,7 +165,7 @@ interface Ran {
   readonly ran: string;
 }
 
-/** What the file itself threw while it was run, with the line where that can be told. */
+/** What the file itself threw while it was run, with the line where that is known. */
 function describeThrown(
   thrown: unknown,
   { entry, ran }: Ran,

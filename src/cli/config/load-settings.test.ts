@@ -227,7 +227,7 @@ describe('a configuration that is wrong (U03)', () => {
     const world = createConfigWorld();
     mkdirSync(path.join(world.workspace, 'rerail.config.json'));
     expect((await world.refusal()).problems).toEqual([
-      'rerail.config.json: is a directory, not a file; type --config none to go on without it',
+      'rerail.config.json: is a directory, not a file; type --config none to continue without it',
     ]);
     expect((await world.load({ config: 'none' })).notices).toEqual([]);
   });
@@ -236,7 +236,7 @@ describe('a configuration that is wrong (U03)', () => {
     const world = createConfigWorld();
     world.write('rerail.config.json', new Uint8Array(100_000_000));
     expect((await world.refusal()).problems).toEqual([
-      'rerail.config.json: has 100000000 bytes, which is more than the 1000000 that are read; type --config none to go on without it',
+      'rerail.config.json: has 100000000 bytes, which is more than the 1000000 that are read; type --config none to continue without it',
     ]);
   });
 
@@ -349,7 +349,7 @@ describe('where a value comes from', () => {
       'limits.maxTurns': '7 ← rerail.config.json:5',
       'limits.maxToolCalls': '500 ← default',
       retry: 'standard ← default',
-      sandbox: 'the strongest that can be had ← default',
+      sandbox: 'the strongest available ← default',
     });
     expect(notices).toEqual(['RERAIL_MODEL hides model of rerail.config.json:3']);
     expect(modelLine).toBe('Model: the embedded one, which only plays a part, because RERAIL_MODEL says so.');

@@ -66,7 +66,7 @@ export async function loadSettings(
   };
   const merged = mergeLayers(layers);
   const model = await chooseModel({
-    wish: wishOf(merged),
+    wanted: wantedModel(merged),
     address: addressWish(layers),
     env,
     isFromFile: (variable) => (io.env[variable] ?? '').trim() === '',
@@ -126,7 +126,9 @@ function defaultsFor({ config, state }: StateFolders, io: CliIo): readonly Given
   }));
 }
 
-function wishOf(merged: Merged): { readonly names: readonly string[]; readonly from: string } | undefined {
+function wantedModel(
+  merged: Merged,
+): { readonly names: readonly string[]; readonly from: string } | undefined {
   const [given] = merged.get('model') ?? [];
   return given === undefined ? undefined : { names: asTexts(given.value), from: given.from };
 }
@@ -135,7 +137,7 @@ function untrustedDotEnv({ command }: CliIo): string {
   return `.env was found and not read. If its keys are for this agent, look at it, then type: ${command} trust`;
 }
 
-/** Whoever wrote a file and forgot a variable would wonder. Who types a flag knows. */
+/** The author of a file may have forgotten a variable. The author of a flag knows. */
 function hiddenNotices(merged: Merged): readonly string[] {
   return [...merged.values()].flatMap(([first, second]) => {
     if (second === undefined || second.from === 'default' || joined.has(first.path)) return [];
@@ -145,7 +147,7 @@ function hiddenNotices(merged: Merged): readonly string[] {
   });
 }
 
-/** Lists that nobody can shorten from another file: a rule or a protection stays. */
+/** Lists that no other file can shorten: a rule or a protection stays. */
 const joined: ReadonlySet<string> = new Set(['permissions', 'protect']);
 
 interface Found {

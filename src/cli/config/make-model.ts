@@ -15,7 +15,7 @@ export interface Making {
   readonly address: OwnedAddress | undefined;
 }
 
-/** Whose address it is; that of the first model where nobody has looked yet. */
+/** Whose address it is; that of the first model where none is chosen yet. */
 interface OwnedAddress extends AddressWish {
   readonly provider?: string;
 }
@@ -44,7 +44,7 @@ function providerOf(name: string): string {
   return printable(canonicalProvider(name.trim().split(':', 1)[0] ?? ''));
 }
 
-/** Makes a model that is asked where somebody said, or at its provider's own address. */
+/** Makes a model at the chosen address, or at its provider's own one. */
 export function makeModel(name: string, { registry, env, address }: Making): ChosenModel {
   const { provider, keyVariables } = registry.describe(name);
   const chosen = address?.provider === provider ? address : environmentAddress(provider, env);

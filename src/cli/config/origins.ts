@@ -73,7 +73,7 @@ function shortOf(path: string, { value, from }: Pick<GivenValue, 'value' | 'from
   if (path === 'store' && typeof value === 'string') return shownPlace(value);
   if (path !== 'sandbox' || !isRecord(value)) return value;
   if (typeof value['min'] === 'string') return `at least ${value['min']}`;
-  return value['off'] === true || typeof value['off'] === 'string' ? 'off' : 'the strongest that can be had';
+  return value['off'] === true || typeof value['off'] === 'string' ? 'off' : 'the strongest available';
 }
 
 function shown(value: unknown): string {

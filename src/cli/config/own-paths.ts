@@ -4,7 +4,7 @@ import { isInside, realest } from './real-paths.ts';
 import type { StateFolders } from './state-folders.ts';
 
 /**
- * What of our own lies inside the workspace, as paths to protect: whoever works in his home folder must not have an agent that
+ * What of our own lies inside the workspace, as paths to protect: a user who works in the home folder must not have an agent that
  * can write the list of what is trusted.
  */
 export async function ownPathsInside(

@@ -3,7 +3,7 @@ import { addressIn, addressVariableOf } from '../../providers/address-variables.
 import { readBaseURL } from '../../providers/base-url.ts';
 import type { GivenValue, Layers } from './given-value.ts';
 
-/** An address that somebody chose for a provider. */
+/** A chosen address of a provider. */
 export interface ChosenAddress {
   readonly url: string;
   /** `flag --base-url`, `rerail.config.json:3`, `environment OPENAI_BASE_URL`. */
@@ -14,7 +14,7 @@ export interface ChosenAddress {
 
 /** An address that was asked for without saying whose it is: that of the first model. */
 export interface AddressWish extends ChosenAddress {
-  /** The model that was named beside it, or by somebody with less of a say. */
+  /** The model that was named beside it, or by a setting of lower priority. */
   readonly besideModel: string | undefined;
 }
 
@@ -67,7 +67,7 @@ export function wordsFor(from: string): string {
   return /^(?:flag|environment) /.test(from) ? from.slice(from.indexOf(' ') + 1) : `baseURL in ${from}`;
 }
 
-/** What somebody writes where they wrote the address before, as the end of a sentence. */
+/** What to write in place of the former address, as the end of a sentence. */
 export function toType(url: string, from: string): string {
   if (from.startsWith('flag ')) return `type --base-url "${url}".`;
   if (from.startsWith('environment ')) return `set ${wordsFor(from)} to "${url}".`;

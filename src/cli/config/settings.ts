@@ -39,7 +39,7 @@ export interface Settings {
   readonly origins: readonly SettingOrigin[];
 }
 
-/** A slash command with the very bytes that somebody has said yes to: the file may be another one by now. */
+/** A slash command with exactly the bytes that were trusted: the file may have changed since. */
 export interface CommandFile {
   readonly path: string;
   readonly bytes: Uint8Array;
@@ -49,7 +49,7 @@ export interface ChosenModel {
   /** `anthropic:claude-sonnet-5`. */
   readonly name: string;
   readonly model: Model;
-  /** Where it is asked, if somebody chose that. */
+  /** The address of the model, if a setting chose one. */
   readonly address?: ChosenAddress;
 }
 

@@ -61,7 +61,7 @@ export function contentHash(bytes: Uint8Array): string {
   return hash('sha256', bytes, 'hex');
 }
 
-/** Whether somebody has said yes to this very content at this very place. */
+/** Whether exactly this content was trusted at exactly this place. */
 export function isTrusted(
   list: TrustList,
   file: { readonly path: string; readonly sha256: string },

@@ -313,7 +313,7 @@ describe('rerail trust', () => {
     world.write('rerail.config.ts', hostileCode(world));
     expect(await world.run(runTrust)).toBe(22);
     expect(world.out()).toMatch(
-      'Nobody can be asked here. To say yes, type: rerail trust --yes\nNothing was trusted.\n',
+      'Not interactive, so no person can confirm. To trust it, type: rerail trust --yes\nNothing was trusted.\n',
     );
   });
 
@@ -326,7 +326,7 @@ describe('rerail trust', () => {
     expect(world.out()).toMatch(
       /rerail\.config\.ts {2}\d+ bytes, sha256 [0-9a-f]{64}\n {2}export default \{\}; \/\/ <U\+001B>\[2J<U\+202E>/,
     );
-    expect(world.out()).toMatch('  … and more, from line 41 on: read the file itself before you say yes');
+    expect(world.out()).toMatch('  … and more, from line 41 on: read the file itself before you trust it');
     expect(world.out()).toMatch('  OPENAI_API_KEY=… (values are not shown)');
     expect(world.out()).not.toMatch(unseen);
     expect(world.out()).not.toContain('sk-proj');
@@ -353,7 +353,7 @@ describe('rerail trust', () => {
     expect(world.out().replaceAll(/\s/g, '')).toMatch('exportdefault{};process.exit(1);');
     world.write('rerail.config.ts', `export default {};${' '.repeat(90_000)}process.exit(1);\n`);
     await world.run(runTrust);
-    expect(world.out()).toMatch('  … and more, from line 1 on: read the file itself before you say yes');
+    expect(world.out()).toMatch('  … and more, from line 1 on: read the file itself before you trust it');
   });
 
   it('takes from a trusted .env keys of providers only, and names what it did not read', async () => {

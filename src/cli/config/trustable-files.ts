@@ -10,7 +10,7 @@ import { readFileBounded } from './read-file-bounded.ts';
 import { decodeText, maxConfigBytes, readSourceGraph } from './source-graph.ts';
 import { contentHash } from './trust-list.ts';
 
-/** A file of a workspace as it is shown to whoever must decide about it. */
+/** A file of a workspace as it is shown to the person who decides about it. */
 export interface TrustableFile {
   readonly path: string;
   readonly sha256: string;

@@ -8,7 +8,7 @@ import type { ImportOptions } from './import-config.ts';
 import { readSourceGraph } from './source-graph.ts';
 import type { StateFolders } from './state-folders.ts';
 
-/** Reads the file of the person who called, who needs nobody's yes. */
+/** Reads the configuration of the user, which needs no approval. */
 export async function readUserLayer(
   { config }: Pick<StateFolders, 'config'>,
   { home = '' }: Pick<CliIo, 'home'>,

@@ -26,7 +26,7 @@ export interface WorkspaceLayer {
   readonly notices: readonly string[];
   /** Keys of providers from a trusted `.env`. */
   readonly dotEnv: Readonly<Record<string, string>>;
-  /** There is one, and nobody has said yes to it. */
+  /** There is one, and it is not trusted. */
   readonly hasUntrustedDotEnv: boolean;
   readonly commandFiles: readonly CommandFile[];
 }
@@ -44,7 +44,7 @@ interface Held extends LayerOptions {
   readonly notices: string[];
 }
 
-/** Reads what a workspace brings along. What nobody has said yes to is neither run nor read for values. */
+/** Reads what a workspace brings along. Untrusted files are neither run nor read for values. */
 export async function readWorkspaceLayer(options: LayerOptions): Promise<WorkspaceLayer> {
   const trust = await readTrustList(options.folders);
   const held: Held = { ...options, trust, notices: trust.notice === undefined ? [] : [trust.notice] };
@@ -82,7 +82,7 @@ async function readConfig(held: Held, found: readonly string[]): Promise<ConfigF
 }
 
 /**
- * The first that somebody has said yes to. One that was put beside or below it since is passed over, and takes nothing away: the
+ * The first that was trusted. One that was put beside or below it since is passed over, and takes nothing away: the
  * trusted one may hold rules that forbid something.
  */
 async function readFound(held: Held, found: readonly string[]): Promise<ConfigFile> {
@@ -92,7 +92,7 @@ async function readFound(held: Held, found: readonly string[]): Promise<ConfigFi
     if (graph.type === 'missing') continue;
     if (graph.type === 'unreadable') {
       const name = graph.path === file ? shown : visible(path.relative(held.workspace, graph.path));
-      return onlyProblem(name, `${graph.why}; type --config none to go on without it`);
+      return onlyProblem(name, `${graph.why}; type --config none to continue without it`);
     }
     const digests = await readPackageDigests(graph.files);
     if (digests.type === 'unreadable') {
@@ -113,7 +113,7 @@ async function readFound(held: Held, found: readonly string[]): Promise<ConfigFi
     const danger = shown.endsWith('.json')
       ? 'choose models, rules and who is sent your keys'
       : 'run code here';
-    // One line is enough: whoever looks at the first finds the others.
+    // One line is enough: it leads to the others.
     if (index === 0 || verdict === 'changed') {
       held.notices.push(passedOverNotice(shown, { verdict, danger, command: held.io.command }));
     }
@@ -121,7 +121,7 @@ async function readFound(held: Held, found: readonly string[]): Promise<ConfigFi
   return nothing;
 }
 
-/** Nothing where nobody has said yes. It is opened only where somebody once has. */
+/** Nothing where it is not trusted. It is opened only where it was trusted once. */
 async function readDotEnv(held: Held, file: string): Promise<Readonly<Record<string, string>> | undefined> {
   if (!held.trust.entries.some((entry) => entry.path === file)) return undefined;
   const read = await readFileBounded(file, maxConfigBytes);
@@ -143,7 +143,7 @@ const addressNames: ReadonlySet<string> = new Set(
   Object.values(addressVariables).map(({ variable }) => variable),
 );
 
-/** Whether somebody could expect that it has a say here. */
+/** Whether a user could expect it to apply here. */
 function isOurs(name: string): boolean {
   return addressNames.has(name) || /^(?:RERAIL_|XDG_|NODE_|HOME$|(?:https?|all|no)_proxy$)/i.test(name);
 }
@@ -156,7 +156,7 @@ function unreadNotice(name: string): string {
 /** All of them or none. What is judged here is what is used later, never the file again. */
 async function readCommands(held: Held, commands: readonly string[]): Promise<readonly CommandFile[]> {
   if (commands.length === 0) return [];
-  // A yes to the first of them would be a yes to whatever is put behind.
+  // Trust in the first of them would be trust in any file put behind it.
   if (commands.length > maxCommands) {
     held.notices.push(`${commandsFolder} was not used: it has more than ${maxCommands} commands`);
     return [];

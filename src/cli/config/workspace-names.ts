@@ -87,7 +87,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    return undefined; // It is written anew with the next run.
+    return undefined; // The next run writes it again.
   }
 }
 

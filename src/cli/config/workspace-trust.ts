@@ -1,7 +1,7 @@
 import { isTrusted } from './trust-list.ts';
 import type { TrustList } from './trust-list.ts';
 
-/** What is to be said of files that were found in a workspace: `changed` since somebody said yes to them. */
+/** What is to be said of files that were found in a workspace: `changed` since they were trusted. */
 export type TrustVerdict = 'trusted' | 'changed' | 'unknown';
 
 interface HashedFile {
@@ -16,7 +16,7 @@ export function judgeFiles(list: TrustList, files: readonly HashedFile[]): Trust
   return list.entries.some((known) => known.path === entry?.path) ? 'changed' : 'unknown';
 }
 
-/** What a person is told of a file that was passed over. */
+/** The notice for a person about a file that was skipped. */
 export function passedOverNotice(
   shown: string,
   {

@@ -94,7 +94,7 @@ describe('playActs()', () => {
     ]);
     const text = shown.plain.replaceAll(/\s+/g, ' ');
     expect(text).toContain(
-      '7 failures overcome. Counted at the server: 25 requests, 10 of them met by a fault.',
+      '7 failures overcome. Counted at the server: 25 requests, 10 hit an injected fault.',
     );
     expect(text).toContain('5 refunds for 5 orders, 0 doubled.');
   });

@@ -131,7 +131,7 @@ function closing({ server, books, overcome }: Totals, { width, paint }: Screen):
   const { requests, faultsDelivered } = server.counters();
   const { refunds } = books;
   const orders = new Set(refunds.map(({ orderId }) => orderId)).size;
-  const line = `${overcome} failures overcome. Counted at the server: ${requests} requests, ${faultsDelivered} of them met by a fault. Counted in the books of the shop: ${refunds.length} refunds for ${orders} orders, ${refunds.length - orders} doubled.`;
+  const line = `${overcome} failures overcome. Counted at the server: ${requests} requests, ${faultsDelivered} hit an injected fault. Counted in the books of the shop: ${refunds.length} refunds for ${orders} orders, ${refunds.length - orders} doubled.`;
   return wrap(line, width).map((text) => paint('recovery', text));
 }
 

@@ -54,12 +54,12 @@ export const acts: readonly Act[] = [
   },
   {
     title: 'A 429 in the middle of the run: the account is empty',
-    staged: 'the server tells the second request that the quota is used up',
+    staged: 'the server answers the second request that the quota is used up',
     faults: { script: [null, 'quota'] },
     models: (server) => [viaOpenAI(server), viaAnthropic(server)],
     tools: ({ refund }) => [refund],
     prompt: 'Refund order 19 for $42',
-    without: 'three more requests, and a refund that nobody is told of',
+    without: 'three more requests, and a refund that is reported to no one',
   },
   {
     title: 'The model garbles the arguments of a refund',
@@ -106,6 +106,6 @@ export const acts: readonly Act[] = [
     tools: ({ refundOnApproval }) => [refundOnApproval],
     prompt: 'Refund order 23 for $30',
     isApproved: true,
-    without: 'a process that must stay up until somebody answers',
+    without: 'a process that must stay up until a person answers',
   },
 ];

@@ -42,10 +42,10 @@ const withouts: Readonly<Partial<Record<FailureCode, string>>> = {
   TOOL_CALL_INVALID: 'a crash in JSON.parse, or a tool called with {}',
   SERVER_ERROR: 'the run dies with a 500',
   NETWORK_ERROR: 'the run dies with "fetch failed"',
-  INVALID_RESPONSE: 'the run dies with a SyntaxError that nobody understands',
+  INVALID_RESPONSE: 'the run dies with an unexplained SyntaxError',
   EMPTY_RESPONSE: 'an empty answer, shown as success',
   QUOTA_EXCEEDED: 'three more requests to an empty account, then the end',
-  TIMEOUT: 'a run that hangs until somebody looks',
+  TIMEOUT: 'a run that hangs until a person looks',
 };
 
 export function withoutRerail(code: FailureCode): string {

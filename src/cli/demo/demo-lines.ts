@@ -9,7 +9,7 @@ import { renderFailure } from '../../errors/render-failure.ts';
 import { partsOf, textOf } from '../../model/message.ts';
 import type { Row } from '../text/layout.ts';
 
-/** Tells a run, event by event. */
+/** Shows a run, event by event. */
 export type Teller = (event: RunEvent) => readonly Row[];
 
 const maxShown = 300;
@@ -72,7 +72,7 @@ export function outcomeRows(outcome: RunOutcome): readonly Row[] {
     case 'stopped':
       return [{ label: 'stopped', text: `${outcome.reason}: ${partialText(outcome.partial)}` }];
     case 'failed':
-      return [{ label: 'told', text: renderFailure(outcome.failure, 'person', { retrying: false }) }];
+      return [{ label: 'message', text: renderFailure(outcome.failure, 'person', { retrying: false }) }];
     case 'cancelled':
       return [{ label: 'cancelled', text: partialText(outcome.partial) }];
     default:

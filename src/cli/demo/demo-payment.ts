@@ -34,7 +34,7 @@ export interface PaymentStage {
 }
 
 /**
- * A process pays, the bank books it, and the process is killed before it hears of that. A second process resumes the run and must not pay
+ * A process pays, the bank books it, and the process is killed before it receives the answer. A second process resumes the run and must not pay
  * again. Returns whether there is one transfer and an answer.
  */
 export async function playPayment({ io, folder, signal }: PaymentStage): Promise<boolean> {
@@ -69,7 +69,7 @@ export async function playPayment({ io, folder, signal }: PaymentStage): Promise
         text: `${count === 1 ? '1 transfer' : `${count} transfers`} at the bank, ${second.exitCode === 0 ? '1 answer' : 'no answer'}`,
         style: 'recovery',
       },
-      { label: 'without', text: 'the invoice paid twice, or a payment that nobody knows of' },
+      { label: 'without', text: 'the invoice paid twice, or a payment that is not on record' },
     );
     return count === 1 && first.signal === 'SIGKILL' && second.exitCode === 0;
   } finally {
@@ -120,7 +120,7 @@ interface Bank {
   readonly close: () => Promise<void>;
 }
 
-/** Books whatever it is told, as often as it is told, and never answers; it can be asked for the transfer of a call. */
+/** Books every transfer that it receives, each time, and never answers; it can be asked for the transfer of a call. */
 async function openBank(onBooked: () => void): Promise<Bank> {
   const booked: string[] = [];
   const server = createServer((request, response) => {

@@ -1,4 +1,4 @@
-// Table: the small project that `rerail demo` lets an agent mend. Its mistake is a real one: see src/shipping.js.
+// Table: the small project that `rerail demo` lets an agent fix. Its bug is a real one: see src/shipping.js.
 
 /** By path. */
 export const demoProject: Readonly<Record<string, string>> = {
@@ -73,5 +73,5 @@ test('shows two digits', () => {
 };
 
 /** What the agent is asked. */
-export const demoPrompt = 'The tests fail (node --test). Find out why and mend it.';
+export const demoPrompt = 'The tests fail (node --test). Find out why and fix it.';
 export const demoTestCommand = 'node --test';

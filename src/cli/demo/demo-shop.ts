@@ -1,7 +1,7 @@
 import type { Tool } from '../../model/tool.ts';
 import { tool } from '../../tools/tool.ts';
 
-/** What was really done, whoever asked for it. */
+/** What was really done, for any caller. */
 export interface Books {
   /** How often the code of each tool was reached. */
   readonly calls: Map<string, number>;
@@ -84,8 +84,8 @@ function refundTool(books: Books, { isDeaf, permission }: RefundRules): Tool {
     timeoutMs: 800,
     execute: (input, { idempotencyKey }) => {
       count(books, 'refund');
-      const wish = input as Pick<Refund, 'orderId' | 'cents'>; // The schema has let it through.
-      const refund: Refund = { ...wish, key: idempotencyKey };
+      const order = input as Pick<Refund, 'orderId' | 'cents'>; // The schema has let it through.
+      const refund: Refund = { ...order, key: idempotencyKey };
       books.refunds.push(refund);
       return isDeaf ? never() : receipt(refund);
     },
@@ -111,14 +111,14 @@ function receipt({ orderId, cents }: Refund): string {
   return `Refunded ${cents} cents of order ${orderId}.`;
 }
 
-/** Too slow, and stops when it is told to: one that still ran would not be started again. */
+/** Too slow, and stops when it is cancelled: one that still ran would not be started again. */
 function untilAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(new Error('Stopped')), { once: true });
   });
 }
 
-/** Obeys no signal, as a deaf tool does. It holds nothing, so that the process can end. */
+/** Ignores cancellation. It holds nothing, so that the process can end. */
 function never(): Promise<never> {
   return new Promise(() => undefined);
 }

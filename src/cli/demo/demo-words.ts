@@ -20,7 +20,7 @@ export interface Opening {
 /** What one looks at, before anything else is known. */
 export function titleLines({ width, paint }: Screen): readonly string[] {
   const title =
-    'Rerail: an agent mends a project while its provider misbehaves, and a payment survives kill -9';
+    'Rerail: an agent repairs a project while its provider misbehaves, and a payment survives kill -9';
   return [...wrap(title, width).map((line) => paint('title', line)), ''];
 }
 
@@ -92,29 +92,27 @@ function outcomeText(outcome: RunOutcome): string {
 }
 
 function countedText({ requests, faultsDelivered, outcome }: Closing): string {
-  return `${requests} requests at the server, ${faultsDelivered} of them met by a fault; ${durationText(outcome.usage.waitedMs)} of waiting`;
+  return `${requests} requests, ${faultsDelivered} hit an injected fault; ${durationText(outcome.usage.waitedMs)} of waiting`;
 }
 
 function moneyText({ usage }: RunOutcome): string {
   const { costUsd, inputTokens, outputTokens, lostTokens } = usage;
   const tokens = (inputTokens + outputTokens).toLocaleString('en-US');
   const lost =
-    lostTokens === 0
-      ? ''
-      : `, ${lostTokens.toLocaleString('en-US')} of them in attempts that came to nothing`;
+    lostTokens === 0 ? '' : `, ${lostTokens.toLocaleString('en-US')} of them spent on failed attempts`;
   return `nothing; with a real model of this price it would have been about ${costText(costUsd)} (${tokens} tokens${lost})`;
 }
 
-/** The same twice in one turn is told once. */
+/** The same twice in one turn is shown once. */
 function recoveryLines(recoveries: readonly RunRecovery[], screen: Screen): readonly string[] {
-  const told = new Map<string, { readonly recovery: RunRecovery; count: number }>();
+  const seen = new Map<string, { readonly recovery: RunRecovery; count: number }>();
   for (const recovery of recoveries) {
     const key = `${recovery.turn} ${recovery.failure.code} ${recovery.recovery}`;
-    const known = told.get(key);
-    if (known === undefined) told.set(key, { recovery, count: 1 });
+    const known = seen.get(key);
+    if (known === undefined) seen.set(key, { recovery, count: 1 });
     else known.count += 1;
   }
-  return [...told.values()].flatMap(({ recovery: { failure, recovery, turn }, count }) => {
+  return [...seen.values()].flatMap(({ recovery: { failure, recovery, turn }, count }) => {
     const times = count === 1 ? '' : `, ${count} times`;
     const done = `turn ${turn}: ${failure.code}${times}, overcome by ${recovery}`;
     return [
@@ -134,7 +132,7 @@ export function nextLines(
       ? []
       : [
           { line: `${command} show demo --store ${storeFile}`, text: 'this run, step by step' },
-          { line: `${command} why demo --store ${storeFile}`, text: 'why it retried, and why it went on' },
+          { line: `${command} why demo --store ${storeFile}`, text: 'why it retried, and why it continued' },
           {
             line: `${command} show ${paymentRunId} --store ${storeFile}`,
             text: 'the payment, and both processes',
@@ -144,7 +142,7 @@ export function nextLines(
     ...kept,
     { line: `${command} chat`, text: 'work with the agent in this folder' },
     {
-      line: `${command} run "The tests fail. Mend it." --model anthropic:claude-sonnet-5`,
+      line: `${command} run "The tests fail. Fix it." --model anthropic:claude-sonnet-5`,
       text: 'a real model on your project; it wants ANTHROPIC_API_KEY',
     },
     { line: `rm -r ${folder}`, text: 'when you have seen enough' },

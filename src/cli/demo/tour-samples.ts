@@ -63,7 +63,7 @@ export const tourSamples: readonly TourSample[] = [
     },
   },
   {
-    title: 'Nobody answers',
+    title: 'No server answers',
     cameIn: 'fetch failed; cause: connect ECONNREFUSED 127.0.0.1:11434',
     matcher: '"fetch failed": unknown error. But its cause says it all.',
     observation: {

@@ -19,7 +19,7 @@ export function failedCheck(name: string, failure: Failure): Check {
   return { name, status: 'failure', text: failure.message, failure };
 }
 
-/** The failure of what was thrown: that is what somebody wants to know here. An interruption and a defect are none. */
+/** The failure of a thrown error, which the report shows. Interruptions and defects are not failures. */
 export function failureOf(thrown: unknown): Failure {
   if (!RerailError.isInstance(thrown) || thrown.code === 'CANCELLED') throw thrown;
   return thrown.failure;

@@ -23,12 +23,12 @@ interface ConfigQuestion {
   readonly flags: SettingFlags;
   readonly io: CliIo;
   readonly local: readonly LocalServer[];
-  /** Failures that were told already, by their message. */
-  readonly told: ReadonlySet<string>;
+  /** Failures that were reported already, by their message. */
+  readonly reported: ReadonlySet<string>;
 }
 
 /** Reads the settings as every command does, and says what they can come to. Nothing that is not trusted is run. */
-export async function checkConfig({ flags, io, local, told }: ConfigQuestion): Promise<ConfigFound> {
+export async function checkConfig({ flags, io, local, reported }: ConfigQuestion): Promise<ConfigFound> {
   const { loadSettings } = await import('../config/load-settings.ts');
   try {
     const settings = await loadSettings(flags, io, { findLocal: () => Promise.resolve(local[0]) });
@@ -42,7 +42,7 @@ export async function checkConfig({ flags, io, local, told }: ConfigQuestion): P
     return { checks, settings, worstCase };
   } catch (error) {
     const failure = failureOf(error);
-    return { checks: told.has(failure.message) ? [] : [failedCheck('config', failure)] };
+    return { checks: reported.has(failure.message) ? [] : [failedCheck('config', failure)] };
   }
 }
 

@@ -44,7 +44,7 @@ export function findKeys(env: Environment): readonly KeyFound[] {
   });
 }
 
-/** There is none of this name, so that nobody is charged for an answer. */
+/** No model has this name, so no answer is charged. */
 const probedModel = 'rerail-doctor';
 
 export function checkKeys(keys: readonly KeyFound[]): readonly Check[] {
@@ -70,7 +70,7 @@ export interface OnlineOptions {
   readonly signal: AbortSignal;
   /** Where providers are asked that are not asked at their own address, by their name; the environment is looked at besides. */
   readonly addresses?: ReadonlyMap<string, ChosenAddress>;
-  /** The network unless told. */
+  /** The network by default. */
   readonly transport?: Transport;
 }
 
@@ -100,14 +100,14 @@ export async function reachProviders(keys: readonly KeyFound[], options: OnlineO
   }
 }
 
-/** Where the providers of models are asked that somebody chose an address for, by their name. */
+/** The addresses of the providers that a setting chose an address for, by provider name. */
 export function addressesOf(models: readonly ChosenModel[]): ReadonlyMap<string, ChosenAddress> {
   return new Map(
     models.flatMap(({ model, address }) => (address === undefined ? [] : [[model.provider, address]])),
   );
 }
 
-/** They are wherever somebody put them. */
+/** They run at an address of the user's choice. */
 const ownServers: ReadonlySet<string> = new Set([
   'ollama',
   'lmstudio',
@@ -171,7 +171,7 @@ function isAzure(endpoint: string | undefined): boolean {
   return URL.canParse(address) && /\.azure\.(?:com|us|cn)$/i.test(new URL(address).hostname);
 }
 
-/** That there is no such model, or that it makes no sense to ask, is what somebody says who took the key. */
+/** A provider that answers "no such model" or "invalid request" has accepted the key. */
 const letIn: ReadonlySet<string> = new Set(['MODEL_NOT_FOUND', 'INVALID_REQUEST', 'PERMISSION_DENIED']);
 const busy: ReadonlySet<string> = new Set(['RATE_LIMITED', 'OVERLOADED', 'MODEL_LOADING', 'SERVER_ERROR']);
 

@@ -84,7 +84,7 @@ function retryField(value: object): string | undefined {
   return found === undefined ? undefined : `"${found}"`;
 }
 
-/** A call that may have happened is made again by somebody who cannot know. */
+/** A call that may have happened could be repeated without that knowledge. */
 function retryingTool(tool: Tool): readonly ConfigWarning[] {
   if (tool.effect !== 'once') return [];
   const field = retryField(tool);

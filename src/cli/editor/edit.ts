@@ -2,7 +2,7 @@ import { unreachable } from '../../base/assert.ts';
 import type { Key } from './key.ts';
 import { nextGrapheme, nextWord, previousGrapheme, previousWord, wholePlace } from './moves.ts';
 
-// Invariants: 0 <= cursor <= text.length; the text holds no half of a character, and the cursor stands in none.
+// Invariants: 0 <= cursor <= text.length; the text holds no half of a character, and the cursor is never inside one.
 
 /** A text that is being written. */
 export interface EditState {

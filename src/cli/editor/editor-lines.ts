@@ -68,7 +68,7 @@ function markCursor(laid: Laid): void {
 
 const emoji = /^\p{Extended_Pictographic}(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\u200d|\ufe0f)*$/u;
 
-/** An emoji of several parts is one that somebody typed. */
+/** An emoji of several parts counts as one typed character. */
 function showGrapheme(grapheme: string): string {
   if (grapheme === '\t') return '    ';
   return emoji.test(grapheme) ? grapheme : visible(grapheme);

@@ -22,7 +22,7 @@ const folderMode = 0o700;
 /** Reads the history from a file, one JSON text a line. Without a file, or where it cannot be read, it begins empty. */
 export async function openHistory(file: string | undefined): Promise<InputHistory> {
   const found = file === undefined ? [] : await readEntries(file);
-  // Never changed in place: whoever goes through it counts from its end.
+  // Never changed in place: readers count from its end.
   let entries: readonly string[] = found.slice(-maxEntries);
   if (file !== undefined && found.length > maxEntries) await rewrite(file, entries);
   return {
@@ -43,7 +43,7 @@ async function readEntries(file: string): Promise<string[]> {
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    // To begin without a history is no trouble; to be unable to write one is told when it is written.
+    // To begin without a history is no trouble; a failure to write one is reported when it is written.
     if (errnoOf(error) !== undefined) return [];
     throw error;
   }

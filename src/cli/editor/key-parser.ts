@@ -158,7 +158,7 @@ function takeEscape(held: Held, isOver: boolean): Taken {
   if (isOpen && !isOver) return 'incomplete';
   const alt = altKeys[rest.charAt(1)];
   if (alt !== undefined) return take(held, 2, { type: alt });
-  // Whatever follows an Escape that begins nothing we know is no text that somebody typed.
+  // What follows an unknown Escape sequence is not typed text.
   if (isOpen && rest.length > 1) return take(held, rest.length, { type: 'unknown' });
   return take(held, 1, { type: 'escape' });
 }

@@ -4,9 +4,9 @@ import type { Key } from './key.ts';
 import { createKeyParser } from './key-parser.ts';
 import type { KeyParser } from './key-parser.ts';
 
-/** The keys of a terminal. Whoever took them last hears them, and nobody else. */
+/** The keys of a terminal. Only the latest listener receives them. */
 export interface Keyboard {
-  /** Gives how to hand them back. The terminal is raw as long as somebody has them. */
+  /** Gives how to hand them back. The terminal is raw while there is a listener. */
   readonly take: (hear: (key: Key) => void) => () => void;
 }
 
@@ -68,6 +68,6 @@ function stop(held: Held): void {
 }
 
 function tell(held: Held, keys: readonly Key[]): void {
-  // Asked anew for each: one key may hand the next ones to somebody else.
+  // Looked up for each key: one key may pass the next ones to another listener.
   for (const key of keys) held.hearers.at(-1)?.hear(key);
 }

@@ -11,7 +11,7 @@ import type { RequestFacts } from '../view/request-facts.ts';
 import type { RunView } from '../view/run-view.ts';
 import type { RunViewOptions } from '../view/view-options.ts';
 
-/** All that the commands that go on with a run need of the agent: handed in, so that tests can bring their own model and tools. */
+/** All that the commands that resume a run need of the agent: handed in, so that tests can bring their own model and tools. */
 export interface AgentSeam {
   readonly loadSettings: (flags: Given['flags'], io: CliIo) => Promise<Settings>;
   readonly openAgent: (settings: Settings) => Promise<OpenedAgent>;

@@ -95,7 +95,7 @@ interface Unnamed {
   readonly given: Given;
 }
 
-/** Whether a person who has seen the call means it. Where nobody can be asked, what to type is said, and nothing is done. */
+/** Whether a person who has seen the call means it. Where no person can be asked, it prints what to type, and does nothing. */
 async function isMeant(
   { reading, storeFlag }: TakenRun,
   { answering: { io, verdict }, request, given: { flags } }: Unnamed,
@@ -114,10 +114,10 @@ async function isMeant(
 
 const questions = {
   yes: 'Run exactly this, once?',
-  no: 'Say no to exactly this?',
+  no: 'Deny exactly this?',
   happened: 'Did exactly this happen?',
   'did-not-happen': 'Did exactly this not happen? It is made now.',
-  unknown: 'Go on without knowing whether it happened?',
+  unknown: 'Continue without knowing whether it happened?',
 } as const satisfies Record<CallVerdict, string>;
 
 function readRequest(
@@ -131,7 +131,7 @@ function readRequest(
   const top = topRunId(row);
   if (top !== runId)
     throw usageError({
-      message: `The run "${runId}" stands below "${top}", which asks for it and goes on with it`,
+      message: `The run "${runId}" is a child of "${top}", which asks for it and resumes it`,
       hint: `Type: ${io.command} ${verbs[verdict]} ${shellWord(top)}${storeFlag}`,
     });
   const request = openQuestion(reading);
@@ -140,11 +140,11 @@ function readRequest(
     throw refuse(
       runId,
       'it was answered already, and the first answer counts',
-      `Go on with it: ${io.command} resume ${runId}${storeFlag}`,
+      `Resume it: ${io.command} resume ${runId}${storeFlag}`,
     );
   if (request.type === 'question')
     throw usageError({
-      message: `The run "${runId}" asks for words, not for a yes or no: ${printable(request.question)}`,
+      message: `The run "${runId}" asks for an answer in words, not for approval: ${printable(request.question)}`,
       hint: `Answer it: ${io.command} resume ${runId} --answer "…"${storeFlag}`,
     });
   checkKind(request, {
@@ -155,13 +155,13 @@ function readRequest(
   if (request.type === 'approval' && verdict === 'yes' && io.now() > request.expiresAt)
     throw refuse(
       runId,
-      `its question stood until ${momentText(request.expiresAt)}, and a yes after that is a no`,
-      `Go on without the call: ${io.command} reject ${runId}${callFlag(request)}${storeFlag}`,
+      `its question expired at ${momentText(request.expiresAt)}, and a later approval is denied`,
+      `Resume without the call: ${io.command} reject ${runId}${callFlag(request)}${storeFlag}`,
     );
   return request;
 }
 
-/** Why no yes or no is wanted, and what to do instead. */
+/** Why no approval is needed, and what to do instead. */
 function nothingAsked(
   { reading, storeFlag }: Pick<TakenRun, 'reading' | 'storeFlag'>,
   io: CliIo,
@@ -172,7 +172,7 @@ function nothingAsked(
   if (status === 'completed' || status === 'stopped') return finishedRun(row, findOptionsOf(io, flags));
   if (status !== 'running')
     return usageError({
-      message: `The run "${runId}" asks for no yes or no`,
+      message: `The run "${runId}" asks for no approval`,
       hint: `See what it does: ${io.command} why ${runId}${storeFlag}`,
     });
   const typed = isElsewhere(reading) ? callText(row) : `${io.command} resume ${shellWord(runId)}${storeFlag}`;
@@ -253,7 +253,7 @@ async function record(
   const { runId } = row;
   if (row.status !== 'suspended')
     throw usageError({
-      message: `The run "${runId}" was asking when its process vanished, so an answer can only be given by going on`,
+      message: `The run "${runId}" was asking when its process vanished, so it can only be answered by resuming it`,
       hint: isElsewhere(reading)
         ? `Its program asks again when it resumes: ${callText(row)}`
         : 'Leave --no-resume out',
@@ -267,22 +267,22 @@ async function record(
     if (kept === 'duplicate')
       throw refuse(
         runId,
-        'somebody was quicker, and the first answer counts',
-        `Go on with it: ${io.command} resume ${runId}${storeFlag}`,
+        'another answer came first, and the first answer counts',
+        `Resume it: ${io.command} resume ${runId}${storeFlag}`,
       );
     if (kept !== 'added')
       throw refuse(
         runId,
-        kept === 'full' ? 'too many answers wait that nobody has taken' : 'it is no longer there',
+        kept === 'full' ? 'too many answers wait unread' : 'it is no longer there',
         `Type: ${io.command} runs`,
       );
   } finally {
     await store.close();
   }
   const next = isElsewhere(reading)
-    ? `A worker of its program goes on by it, or that program does: ${callText(row)}`
-    : `A worker goes on by it, or you do: ${io.command} resume ${runId}${storeFlag}`;
+    ? `A worker of its program resumes it with this answer, or that program does: ${callText(row)}`
+    : `A worker resumes it with this answer, or you do: ${io.command} resume ${runId}${storeFlag}`;
   if (isJson) io.stdout.write(`${JSON.stringify({ type: 'answer-recorded', runId, verdict })}\n`);
-  (isJson ? io.stderr : io.stdout).write(`Written down: ${verdict}. ${next}\n`);
+  (isJson ? io.stderr : io.stdout).write(`Recorded: ${verdict}. ${next}\n`);
   return 0;
 }

@@ -47,7 +47,7 @@ export async function misplaced(
 }
 
 /**
- * What is wrong where a run of a real model would be continued by the embedded one, which stands in only because no key is there. One that
+ * What is wrong where a run of a real model would be continued by the embedded one, which is the model only because no key is set. One that
  * was chosen by name may continue it.
  */
 export function missingModel(

@@ -89,7 +89,7 @@ function ambiguous(typed: string, found: readonly RunRow[], { nowMs }: FindOptio
   });
 }
 
-/** A run that has ended in a way that nobody goes on from. */
+/** A run that has ended in a way that cannot be resumed. */
 export function finishedRun(row: RunRow, { command, storeFlag, nowMs }: FindOptions): RerailError {
   const { runId, updatedAtMs } = row;
   return RerailError.from(
@@ -102,14 +102,14 @@ export function finishedRun(row: RunRow, { command, storeFlag, nowMs }: FindOpti
   );
 }
 
-/** A run that another process carries: who, and until when. */
+/** A run that another process runs: which, and until when. */
 export function runInUse({ runId, owner }: RunRow, { command, storeFlag }: FindOptions): RerailError {
   const who = owner === undefined ? 'another process' : `another process (${owner.id})`;
   const untilMs = owner?.untilMs ?? 0;
   return RerailError.from(
     createFailure('STORAGE_LOCKED', {
       origin: 'storage',
-      message: `The run "${runId}" is being carried by ${who}, until ${momentText(untilMs)} at least`,
+      message: `The run "${runId}" is running in ${who}, until ${momentText(untilMs)} at least`,
       hint: `Wait for that process, or stop the run: ${command} cancel ${shellWord(runId)}${storeFlag}`,
       context: { runId, untilMs },
     }),

@@ -21,7 +21,7 @@ import { nextSteps } from './next-steps.ts';
 import { readRun } from './read-run.ts';
 import { stepLines } from './timeline.ts';
 
-/** A run that is to go on, and what somebody has said to it. */
+/** A run that is to be resumed, and the answer to it. */
 export interface GoingOn {
   readonly seam: AgentSeam;
   readonly io: CliIo;
@@ -29,7 +29,7 @@ export interface GoingOn {
   readonly storeFlag: string;
   readonly row: RunRow;
   readonly answer?: GivenWord | undefined;
-  /** A question that the person at the terminal is asked before anything goes on: no answer would be a no. */
+  /** A question that the person at the terminal is asked before anything continues: no answer would deny it. */
   readonly askFirst?: PersonRequest | undefined;
   /** Print events as lines of JSON and nothing else. */
   readonly isJson: boolean;
@@ -43,7 +43,7 @@ export interface GivenWord {
   readonly shownFile?: ShownFile | undefined;
 }
 
-/** Goes on with a run in this process and shows it. Gives the exit code of what it comes to. */
+/** Resumes a run in this process and shows it. Returns the exit code of its outcome. */
 export async function goOn(going: GoingOn): Promise<number> {
   const { seam, settings, row } = going;
   const place = await seam.runBelongsHere(row, settings);
@@ -85,7 +85,7 @@ function openView(
 ): Promise<RunView> {
   return seam.createRunView(io, {
     resumeCommand: (runId) => `${io.command} resume ${runId}${storeFlag}`,
-    // The question stays open, and is asked again by whoever goes on.
+    // The question stays open, and is asked again by the next resume.
     onInterrupt: () => {
       interrupt();
       return 'no-answer';
@@ -123,7 +123,7 @@ interface CarriedOn {
 }
 
 /**
- * Resumes the run, and where it comes to a question that somebody here can answer, again with the answer. The agent itself asks nobody: each
+ * Resumes the run, and where it asks a question that a person here can answer, again with the answer. The agent itself asks no person: each
  * answer is on record, bound to its question, before anybody acts on it.
  */
 async function carryOn(going: GoingOn, opened: OpenedAgent, carrying: Carrying): Promise<CarriedOn> {
@@ -163,7 +163,7 @@ async function carryOn(going: GoingOn, opened: OpenedAgent, carrying: Carrying):
   }
 }
 
-/** What was decided when the run was broken off comes first. Whoever goes on wants to see what happens now; `show` has the rest. */
+/** Decisions from before the interruption come first. A resume shows only what happens now; `show` has the rest. */
 const formerEvents: ReadonlySet<RunEvent['type']> = new Set([
   'failure',
   'recovery',
@@ -171,7 +171,7 @@ const formerEvents: ReadonlySet<RunEvent['type']> = new Set([
   'tool-finished',
 ]);
 
-/** It waits for somebody who is here and is asked at once: nothing that he need be told. */
+/** It waits for a person who is here and is asked at once: no notice is needed. */
 function isPause(event: RunEvent): boolean {
   return isAnswerable(requestOf(event));
 }
@@ -188,7 +188,7 @@ function isAnswerable(request: PersonRequest | undefined): boolean {
 }
 
 /**
- * Whoever says yes to a change has seen what it changes: the file may be written over as it was then. What the model has read of it was in
+ * The person who approves a change has seen what it changes: the file may be written over as it was then. What the model has read of it was in
  * another process, whose memory is gone.
  */
 function rememberShown({ workspace }: OpenedAgent, word: GivenWord | undefined): void {

@@ -19,7 +19,7 @@ import type { Words } from './run-words.ts';
 export function itemWords(item: ReadItem): readonly Words[] {
   switch (item.type) {
     case 'began':
-      return item.how === 'start' ? [] : [gold('It was taken up again after it had ended.')];
+      return item.how === 'start' ? [] : [gold('It was resumed after it had ended.')];
     case 'turn':
       return [];
     case 'attempt':
@@ -34,9 +34,7 @@ export function itemWords(item: ReadItem): readonly Words[] {
       return toolWords(item);
     case 'verified':
       return [
-        gold(
-          `It was looked whether the call of ${printable(item.tool)} had happened: ${foundText(item.found)}`,
-        ),
+        gold(`Checked whether the call of ${printable(item.tool)} had happened: ${foundText(item.found)}`),
       ];
     case 'question':
       return [gold(`A person is asked: ${requestText(item.request)}`)];
@@ -109,7 +107,7 @@ function otherWords(item: Other): readonly Words[] {
       return [gold(`It waits outside any process: ${suspensionText(item.reason)}${fromText(item.resumeAt)}`)];
     case 'resumed': {
       const after = item.afterMs === undefined ? '' : ` after ${duration(item.afterMs)}`;
-      return [gold(`It goes on${after}.`)];
+      return [gold(`It resumes${after}.`)];
     }
     default:
       return recordWords(item);
@@ -139,14 +137,14 @@ function recordWords(item: Word): readonly Words[] {
       return [
         gold(
           item.crashes === 0
-            ? 'A person had it taken up again.'
+            ? 'Resumed manually.'
             : `Its process had vanished, and another one took it over (crash ${item.crashes}).`,
         ),
       ];
     case 'parked':
-      return [red(`It was parked after ${item.crashes} crashes: no worker takes it up any more.`)];
+      return [red(`It was parked after ${item.crashes} crashes: no worker resumes it automatically.`)];
     case 'changed':
-      return [gold(`It was taken up with other code: ${item.differences.map(printable).join('; ')}`)];
+      return [gold(`It was resumed with other code: ${item.differences.map(printable).join('; ')}`)];
     case 'forked':
       return [
         { text: `Everything before is a copy of run ${printable(item.from)}, up to its event ${item.seq}.` },
@@ -158,7 +156,7 @@ function recordWords(item: Word): readonly Words[] {
         },
       ];
     case 'cancelled':
-      return [{ text: `Somebody asked for its end: ${printable(item.reason)}` }];
+      return [{ text: `Cancellation was requested: ${printable(item.reason)}` }];
     case 'ended': {
       const style: Style | undefined =
         item.status === 'failed' || item.status === 'stopped' ? 'failure' : undefined;
@@ -234,7 +232,7 @@ function quoted(text: string): string {
   return printable(boundText(text, maxQuote));
 }
 
-/** The code and the words of whoever made it. */
+/** The code and the words of its source. */
 export function failureText({ code, message }: Failure): string {
   return `${code}, ${printable(boundText(message, maxFailure)).replace(/\.$/, '')}`;
 }
@@ -244,7 +242,7 @@ const maxFailure = 240;
 /** Who paused, for how long, and on whose behalf. */
 export function waitText({ delayMs, tookMs, askedBy, dueAtMs }: WaitBody): string {
   const who =
-    askedBy === 'rerail' ? "Rerail's own pause, nobody named a time" : `as ${printable(askedBy)} asked`;
+    askedBy === 'rerail' ? 'Backoff (the provider sent no Retry-After)' : `as ${printable(askedBy)} asked`;
   if (tookMs === undefined)
     return `A wait of ${duration(delayMs)} began, until ${momentText(dueAtMs)} (${who})`;
   return `Waited ${duration(tookMs)} (${who})`;
@@ -256,18 +254,18 @@ export const recoveryWords = {
   splice: 'the answer is continued where it broke off',
   'next-key': 'the same model is asked with its next key',
   'fall-back': 'another one is asked in its place',
-  nudge: 'the model is told to go on',
+  nudge: 'the model is asked to continue',
   continue: 'the answer was cut off and is continued',
   're-ask': 'the model is asked again, with what was wrong',
   compact: 'the conversation is made shorter',
-  'tell-model': 'the model is told, and may do better',
+  'tell-model': 'the failure is reported to the model, which may fix it',
   'withdraw-tool': 'the tool is taken away',
   verify: 'the tool looks whether it happened',
   'ask-person': 'a person is asked',
   salvage: 'one last turn without tools',
-  skip: 'the flow goes on without it',
-  replan: 'the rest is planned anew, and what is done stays done',
-  reclassify: 'capabilities are chosen anew',
+  skip: 'the flow continues without it',
+  replan: 'the rest is planned again, and finished steps stay finished',
+  reclassify: 'capabilities are chosen again',
   suspend: 'the run waits outside any process',
   stop: 'the run is stopped',
   fail: 'the run has failed',
@@ -284,14 +282,14 @@ function suspensionText(reason: SuspendReason): string {
 }
 
 const suspensions = {
-  approval: 'for a yes or no from a person',
-  'in-doubt': 'for somebody to say whether a call happened',
+  approval: 'for approval by a person',
+  'in-doubt': 'for a person to say whether a call happened',
   'long-wait': 'for the time that the provider named',
   credit: 'for credit at the provider',
   credentials: 'for a key that the provider accepts',
   clarification: 'for an answer from a person',
   storage: 'for a store that can be written',
-  released: 'for somebody to take it up',
+  released: 'for a process to resume it',
 } as const satisfies Record<SuspendReason, string>;
 
 function fromText(resumeAt: number | undefined): string {
@@ -313,7 +311,7 @@ function callText(tool: string, input: Json): string {
 const maxCall = 2000;
 
 function foundText(found: string): string {
-  return { happened: 'it had', 'did-not-happen': 'it had not' }[found] ?? 'nobody can tell';
+  return { happened: 'it had', 'did-not-happen': 'it had not' }[found] ?? 'not known';
 }
 
 function gold(text: string): Words {

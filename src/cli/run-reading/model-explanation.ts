@@ -10,7 +10,7 @@ import type { AgentSeam } from './agent-seam.ts';
 
 /** What came of asking a model to say it in plain words. */
 export type Explained =
-  /** Nobody wished it. */
+  /** It was not requested. */
   | { readonly type: 'not-asked' }
   /** There is only the embedded model, which plays a part and knows nothing. */
   | { readonly type: 'no-model' }
@@ -31,7 +31,7 @@ export async function askForExplanation(
     const chosen = models.find(({ name }) => !isEmbedded(name));
     return chosen === undefined ? { type: 'no-model' } : await ask(chosen, context);
   } catch (error) {
-    // A configuration that is wrong, or a model that cannot take the request: the person is told that there was something.
+    // A configuration that is wrong, or a model that cannot take the request: the person is informed of it.
     return { type: 'failed', code: classifyFailure(error, 'model').code };
   }
 }

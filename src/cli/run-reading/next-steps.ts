@@ -41,7 +41,7 @@ export function nextSteps(reading: RunReading, typing: Typing): readonly NextSte
       if (row.owner === undefined) return interruptedSteps(reading, say);
       return [
         say('see how far it is', 'show'),
-        say('end it; the process that carries it is told within 5 s', 'cancel'),
+        say('cancel it; the process that runs it stops within 5 s', 'cancel'),
       ];
     case 'suspended':
       return waitingSteps(reading, say, typing.nowMs);
@@ -50,7 +50,7 @@ export function nextSteps(reading: RunReading, typing: Typing): readonly NextSte
     case 'failed':
       return [say(stepText('resume'), 'resume'), say('read the whole report', 'explain')];
     case 'cancelled':
-      return [say('go on where it was ended', 'resume')];
+      return [say('resume from where it was cancelled', 'resume')];
     case 'stopped':
       return [
         say('read how far it came; a stopped run is not resumed', 'explain'),
@@ -74,7 +74,7 @@ export function answerSteps(
   return questionSteps(request, speaker(runId, typing));
 }
 
-/** Whoever looks at a run below another one acts on the one at the top: that is the one that goes on. */
+/** The next steps of a child run act on its topmost parent: that is the run to resume. */
 function readingSpeaker(reading: RunReading, typing: Typing): Say {
   const { row } = reading;
   const own = speaker(row.runId, typing);
@@ -84,7 +84,7 @@ function readingSpeaker(reading: RunReading, typing: Typing): Say {
     if (lookingVerbs.has(verb)) return own(text, verb, rest);
     const answer = isAway ? answersOf[verb] : undefined;
     if (answer === undefined) return top(text, verb, rest);
-    // A word to a run that waits is written down here, and its program goes on by it.
+    // A message to a run that waits is recorded here, and its program resumes with it.
     if (verb !== 'resume' && row.status === 'suspended')
       return top(`${text} where its program runs`, verb, `${rest} --no-resume`);
     const command = callText(row, answer(rest));
@@ -92,7 +92,7 @@ function readingSpeaker(reading: RunReading, typing: Typing): Say {
   };
 }
 
-/** Whether another program has begun it: its tools are known there, so that program goes on with it. */
+/** Whether another program started it: its tools are known there, so that program resumes it. */
 export function isElsewhere({ row }: RunReading): boolean {
   return !isOurs(row);
 }
@@ -139,9 +139,9 @@ function speaker(runId: string, { command, storeFlag }: Pick<Typing, 'command' |
 /** Its process is gone. Where that one was asking a person, the question stands. */
 function interruptedSteps(reading: RunReading, say: Say): readonly NextStep[] {
   const request = openQuestion(reading);
-  // Whoever goes on with it in its program is asked there.
+  // A person who resumes it in its program is asked there.
   return request === undefined || isElsewhere(reading)
-    ? [say('go on where it was', 'resume')]
+    ? [say('resume from where it was', 'resume')]
     : questionSteps(request, say);
 }
 
@@ -151,38 +151,38 @@ function parkedSteps(reading: RunReading, say: Say): readonly NextStep[] {
   const crashed = reading.row.crashes > 0;
   return [
     say('see what it did last', 'show', ' --events'),
-    say(crashed ? 'go on, when what ended its process is mended' : 'go on with it here', 'resume'),
+    say(crashed ? 'resume, once the cause of the crashes is fixed' : 'resume it here', 'resume'),
   ];
 }
 
 function waitingSteps(reading: RunReading, say: Say, nowMs: number): readonly NextStep[] {
-  if (hasAnswer(reading)) return [say('an answer is on record: go on with it', 'resume')];
+  if (hasAnswer(reading)) return [say('an answer is on record: resume it', 'resume')];
   const waiting = latest(reading.items, 'suspended');
-  // The process that asked may have had somebody to ask itself: then its record ends with the question.
+  // The process that asked may have asked a person itself: then its record ends with the question.
   const request = openQuestion(reading) ?? waiting?.request;
   if (request !== undefined && request.type !== 'mend') {
     if (request.type === 'approval' && request.expiresAt < nowMs)
-      return [say('its time is over, which is a no: go on without the call', 'reject', callFlag(request))];
+      return [say('it expired, so approval is denied: resume without the call', 'reject', callFlag(request))];
     return questionSteps(request, say);
   }
   const from = waiting?.resumeAt;
   const when = from !== undefined && from > nowMs ? `, from ${momentText(from)} on` : '';
-  const mended = request === undefined ? '' : ', when it is mended';
-  return [say(`go on${mended}${when}`, 'resume')];
+  const fixed = request === undefined ? '' : ', once it is fixed';
+  return [say(`resume${fixed}${when}`, 'resume')];
 }
 
 function questionSteps(request: PersonRequest, say: Say): readonly NextStep[] {
-  if (request.type === 'question') return [say('answer it, and go on', 'resume', ' --answer "…"')];
+  if (request.type === 'question') return [say('answer it, and resume', 'resume', ' --answer "…"')];
   if (request.type !== 'in-doubt') {
     return [
-      say('let it be done, and go on', 'approve', callFlag(request)),
-      say('forbid it, and go on', 'reject', `${callFlag(request)} --reason "…"`),
+      say('approve it, and resume', 'approve', callFlag(request)),
+      say('deny it, and resume', 'reject', `${callFlag(request)} --reason "…"`),
     ];
   }
   return [
-    say('look outside whether it happened. If it did', 'settle', `${callFlag(request)} --happened`),
+    say('check outside whether it happened. If it did', 'settle', `${callFlag(request)} --happened`),
     say('if it did not, it is done now', 'settle', `${callFlag(request)} --did-not-happen`),
-    say('if nobody can tell, the model is told so', 'settle', `${callFlag(request)} --unknown`),
+    say('if it is not known, the model is informed', 'settle', `${callFlag(request)} --unknown`),
   ];
 }
 
@@ -192,7 +192,7 @@ export function openQuestion({ items, phase }: RunReading): PersonRequest | unde
   return phase === 'asking' ? latest(items, 'question')?.request : undefined;
 }
 
-/** Somebody has answered, and nobody has taken the answer yet. */
+/** There is an answer, and no process has read it yet. */
 export function hasAnswer({ pending }: RunReading): boolean {
   return pending.some(({ name }) => name === 'resume');
 }

@@ -65,7 +65,7 @@ export async function storeFileOf(
     return { file: named, flag: storeFlagOf(flags) };
   }
   const { loadSettings } = await import('../config/load-settings.ts');
-  // Which model would be asked is no matter here, so nobody looks for one.
+  // Which model would be asked is no matter here, so none is chosen.
   const { storeFile, stateNotices } = await loadSettings(settingFlagsOf({ flags }), io, {
     findLocal: () => Promise.resolve(undefined),
   });
@@ -98,7 +98,7 @@ export async function withRunStore<Result>(
 }
 
 /**
- * The same for what only reads: of a damaged store it is given what the hash chains still prove. People are told so, and the exit code says
+ * The same for what only reads: of a damaged store it is given what the hash chains still prove. It prints a warning, and the exit code says
  * that not everything was there.
  */
 export function readRunStore(
@@ -152,7 +152,7 @@ function isDamage(error: unknown): error is RerailError {
   return RerailError.isInstance(error) && damageCodes.has(error.code);
 }
 
-/** How a person can be told what to type. */
+/** How to print what a person can type. */
 export function findOptionsOf(io: CliIo, flags: Given['flags']): FindOptions {
   return { command: io.command, storeFlag: storeFlagOf(flags), nowMs: io.now() };
 }

@@ -49,12 +49,12 @@ export function addCall(reader: Reader, step: ReplayStep, call: Call): void {
     case 'hook':
       return addHook(reader, call, outcome.value);
     case 'compact':
-      // Where something was saved, the machine tells.
+      // Where something was saved, the machine emits it.
       if (at(outcome.value, ['made', 'compaction']) === undefined)
         addItem(reader, { type: 'compaction', why: 'budget' });
       return undefined;
     default:
-      return undefined; // The answer to a question is told by the machine.
+      return undefined; // The machine emits the answer to a question.
   }
 }
 
@@ -83,7 +83,7 @@ function addDecision(reader: Reader, value: unknown): void {
 type AnyEnd = ToolEnd | WaitingEnd | QuestionEnd | AskFirstEnd;
 
 function addEnd(reader: Reader, end: AnyEnd, input: unknown): void {
-  // What it asks is told by the machine.
+  // The machine emits what it asks.
   if (end.type === 'asks' || end.type === 'ask-first') return;
   if (end.type !== 'waiting') return addTool(reader, end, Number(at(input, ['attempt']) ?? 1));
   const known = reader.prepared.get(end.callId);
@@ -159,7 +159,7 @@ function addHook(reader: Reader, { input }: Call, value: unknown): void {
   addItem(reader, { type: 'hook', point: String(at(input, ['point'])), verdict: clean(said, maxText) });
 }
 
-/** The end of a call that the machine told: it was not run, or a person settled it. */
+/** The end of a call that the machine emitted: it was not run, or a person settled it. */
 export function addToolEnd(
   reader: Reader,
   { end, attempt }: Extract<RunEvent, { readonly type: 'tool-finished' }>,

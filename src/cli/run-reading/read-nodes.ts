@@ -21,7 +21,7 @@ export interface ReadNode {
   readonly about?: string;
 }
 
-/** What is said of a call that is a node. */
+/** The facts of a call that is a node. */
 export interface NodeFacts {
   readonly runId?: string;
   readonly skipped?: string;
@@ -75,7 +75,7 @@ function recordIn({ content }: ToolEnd): unknown {
     const record: unknown = JSON.parse(content);
     return isRecord(record) ? record : undefined;
   } catch {
-    return undefined; // Somebody's own text, which is shown as it is.
+    return undefined; // A text of the user, which is shown as it is.
   }
 }
 
@@ -142,7 +142,7 @@ export function nodesOf(nodes: NodeMap, { names, isEachOnce, hasEnded }: NodesKn
   return all.toSorted((one, other) => placeOf(one) - placeOf(other));
 }
 
-/** The run at the top, by whose name the ones below it are answered, gone on with and ended. */
+/** The topmost parent, by whose name its child runs are answered, resumed and cancelled. */
 export function topRunId(row: Pick<RunRow, 'runId' | 'agent'>): string {
   return topRun(row).runId;
 }

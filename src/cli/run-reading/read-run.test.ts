@@ -124,7 +124,7 @@ describe('readRun()', () => {
     const fork = await readRun(store, 'fork');
     expect(latest(fork.items, 'forked')).toMatchObject({ from: 'parallel-tools', seq: 5 });
     expect(whyAnswers(fork, { topic: 'stopped', nowMs: 0 })[0]?.points[0]?.text).toBe(
-      'It is a copy of run parallel-tools up to its event 5, and nobody has taken it up yet.',
+      'It is a copy of run parallel-tools up to its event 5, and no process has resumed it yet.',
     );
   });
 

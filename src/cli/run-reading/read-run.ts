@@ -18,7 +18,7 @@ import type { Reader } from './reader.ts';
 import type { RunOrigin, RunReading } from './run-reading.ts';
 
 /**
- * Reads a stored run: what happened, in order, each with the numbers of the events that it rests on. It is the machine itself that
+ * Reads a stored run: what happened, in order, each with the numbers of the events behind it. It is the machine itself that
  * replays the record, so that nothing here can disagree with what the run did. Where the record is damaged, what comes before
  * the damage is read, and `trouble` says what follows. Rejects where nothing can be read: `STORAGE_NOT_FOUND`, `STORAGE_CORRUPT` …
  *

@@ -16,7 +16,7 @@ import type { Reader } from './reader.ts';
 import type { ItemOf } from './run-reading.ts';
 import { latest } from './run-reading.ts';
 
-/** Notes what one event of the record was, and what the machine told because of it. */
+/** Notes what one event of the record was, and what the machine emitted because of it. */
 export function addStep(reader: Reader, step: ReplayStep, event: StoredEvent): void {
   reader.seq = event.seq;
   reader.atMs = reader.timeOf(event);
@@ -28,7 +28,7 @@ export function addStep(reader: Reader, step: ReplayStep, event: StoredEvent): v
     text: clean(step.text, maxSentence),
   });
   addRecorded(reader, step, event);
-  for (const told of step.events) addTold(reader, told, event);
+  for (const emitted of step.events) addEmitted(reader, emitted, event);
 }
 
 const maxSentence = 500;
@@ -105,7 +105,7 @@ function addSleep(
   }
 }
 
-/** What stands in the record beside the journal. */
+/** What is in the record besides the journal. */
 function addWord(
   reader: Reader,
   { text }: ReplayStep,
@@ -148,7 +148,7 @@ function addWord(
   }
 }
 
-function addTold(reader: Reader, event: RunEvent, stored: StoredEvent): void {
+function addEmitted(reader: Reader, event: RunEvent, stored: StoredEvent): void {
   switch (event.type) {
     case 'turn-started':
       reader.turn = event.turn;
@@ -187,7 +187,7 @@ function addTold(reader: Reader, event: RunEvent, stored: StoredEvent): void {
         text: `The arguments for "${event.name}" were no JSON, and were read in the one way they can be`,
       });
     default:
-      // What is told while somebody is at work is not on record; failures are told with what was decided about them.
+      // Events of work in progress are not on record; failures are emitted with the decision about them.
       return undefined;
   }
 }

@@ -70,7 +70,7 @@ export function createReader(timeOf: Reader['timeOf']): Reader {
   };
 }
 
-/** Adds what happened. It rests on the event that is being read, and on those that are named. */
+/** Adds what happened. Its events are the one that is being read, and those that are named. */
 export function addItem(reader: Reader, body: ItemBody, seqs: readonly number[] = []): void {
   const { seq, atMs, turn } = reader;
   const numbers = [...new Set([...seqs, seq])].toSorted((one, other) => one - other);

@@ -13,7 +13,7 @@ import type { RunReading } from './run-reading.ts';
 import { shellWord, readingWords } from './run-words.ts';
 import { whyAnswers } from './why-answers.ts';
 
-/** What a model is told of a stored run, whatever became of it: the same facts that `why` tells a person. */
+/** The facts about a stored run for a model, however it ended: the same that `why` shows a person. */
 export function contextOfReading(reading: RunReading, typing: Typing): ErrorContext {
   const { row, asked, outcome, usage, turns, models, items } = reading;
   const failure = outcome !== undefined && 'failure' in outcome ? outcome.failure : undefined;

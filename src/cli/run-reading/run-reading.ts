@@ -14,7 +14,7 @@ import type { ToolEffect } from '../../model/tool.ts';
 import type { NodeFacts, ReadNode } from './read-nodes.ts';
 import type { SandboxLevel } from '../../tools/sandbox/sandbox.ts';
 
-/** A stored run, read once, for everybody who tells about it. Its texts are redacted and bounded. */
+/** A stored run, read once, for every report about it. Its texts are redacted and bounded. */
 export interface RunReading {
   /** What the store lists of it. */
   readonly row: RunRow;
@@ -37,7 +37,7 @@ export interface RunReading {
   readonly phase: string;
   /** How it ended or what it waits for, by its record. */
   readonly outcome?: RunOutcome;
-  /** What somebody has sent it and nobody has taken yet. */
+  /** Messages to it that no process has read yet. */
   readonly pending: readonly PendingSignal[];
   /** One sentence for each stored event. */
   readonly events: readonly ReadEvent[];
@@ -50,7 +50,7 @@ export interface RunOrigin extends Omit<Provenance, 'id'> {
   readonly type: Exclude<Provenance['type'], 'forked'>;
 }
 
-/** A word to the run that waits in the store: an answer, a message, a wish for its end. */
+/** A message to the run that waits in the store: an answer, a text, a cancel request. */
 export interface PendingSignal {
   readonly name: string;
   readonly atMs: number;
@@ -64,9 +64,9 @@ export interface ReadEvent {
   readonly text: string;
 }
 
-/** Where something stands in the record. */
+/** A place in the record. */
 export interface Place {
-  /** Numbers of the stored events that it rests on, ascending. Never empty. */
+  /** Numbers of the stored events behind it, ascending. Never empty. */
   readonly seqs: readonly number[];
   /** When it was over. Milliseconds since 1970. */
   readonly atMs: number;
@@ -174,7 +174,7 @@ export interface AttemptBody {
 export interface WaitBody {
   readonly type: 'wait';
   readonly delayMs: number;
-  /** Absent while it lasts, and where nobody saw its end. */
+  /** Absent while it lasts, and where its end was not seen. */
   readonly tookMs?: number;
   /** Milliseconds since 1970. */
   readonly dueAtMs: number;
@@ -210,7 +210,7 @@ export interface ToolBody {
   readonly attempt: number;
   readonly end: ToolEnd['type'];
   readonly durationMs: number;
-  /** The beginning of what the model was told. */
+  /** The beginning of what the model received. */
   readonly text: string;
   readonly failure?: Failure;
   /** It is a node of a flow or a member of a team. */

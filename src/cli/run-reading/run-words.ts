@@ -59,14 +59,14 @@ function deniedWords(reason: string | undefined): string {
 }
 
 const waitWords = {
-  approval: 'waits for a yes',
+  approval: 'waits for approval',
   'in-doubt': 'waits: in doubt',
   'long-wait': 'waits for its time',
   credit: 'waits for credit',
   credentials: 'waits for a key',
-  clarification: 'waits for words',
+  clarification: 'waits for an answer',
   storage: 'waits: storage',
-  released: 'let go',
+  released: 'released',
 } as const satisfies Record<SuspendReason, string>;
 
 const stopWords = {
@@ -83,7 +83,7 @@ function own(table: Readonly<Record<string, string>>, name: string | undefined):
   return name !== undefined && Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
-/** Which events something rests on: `event 4`, `events 4-6`, `events 2, 5-6`. */
+/** The events behind a statement: `event 4`, `events 4-6`, `events 2, 5-6`. */
 export function eventsText(seqs: readonly number[]): string {
   const sorted = [...new Set(seqs)].toSorted((one, other) => one - other);
   const ranges: [number, number][] = [];

@@ -21,7 +21,7 @@ export function readRunQuery(flags: Given['flags'], nowMs: number): RunQuery {
   });
 }
 
-/** Runs below others are parts of those: nobody looks for them before he has seen the whole. */
+/** Child runs are parts of their parents: the list shows parents first. */
 function readBelow(flags: Given['flags']): string | false | undefined {
   const typed = flagText(flags, 'below');
   if (typed !== undefined) return typed;

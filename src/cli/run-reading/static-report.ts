@@ -5,7 +5,7 @@ import { eventsText, readingWords } from './run-words.ts';
 import type { RunReading } from './run-reading.ts';
 import { whyAnswers } from './why-answers.ts';
 
-/** What is known of a run without asking anybody: for a person, and for whoever must mend it. */
+/** What is known of a run without a model: for a person, and for the developer who must fix it. */
 export interface StaticReport {
   readonly person: string;
   readonly developer: string;

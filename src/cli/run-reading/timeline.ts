@@ -51,7 +51,7 @@ export function layoutTimeline(reading: RunReading, options: TimelineOptions): r
   ];
 }
 
-/** Whoever looks at the run need not be told to. */
+/** Without the step to show it: the run is shown already. */
 function otherSteps(reading: RunReading, typing: Typing): readonly NextStep[] {
   return nextSteps(reading, typing).filter(({ verb }) => verb !== 'show');
 }

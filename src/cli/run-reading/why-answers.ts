@@ -16,7 +16,7 @@ import { originPoints } from './why-origin.ts';
 export const whyTopics = ['retried', 'model', 'stopped', 'waiting', 'origin'] as const;
 export type WhyTopic = (typeof whyTopics)[number];
 
-/** One thing that is known, and the events that it rests on. */
+/** One known fact, and the events behind it. */
 export interface WhyPoint {
   readonly text: string;
   /** Empty only for what the list of runs says and no event does. */
@@ -60,7 +60,7 @@ const nothings = {
   retried: 'Nothing was tried again: whatever was asked was answered the first time, or given up at once.',
   model: 'No model was asked.',
   stopped: 'It has not stopped.',
-  waiting: 'It waits for nobody.',
+  waiting: 'It is not waiting for anything.',
   origin: 'It was created in this store.',
 } as const satisfies Record<WhyTopic, string>;
 
@@ -74,13 +74,13 @@ function nothing(topic: WhyTopic, { events, isConducted, trouble }: RunReading):
   return { text, seqs };
 }
 
-/** Why it does not go on, whether or not it could. */
+/** Why it does not continue, whether or not it could. */
 function stoppedPoints(reading: RunReading, nowMs: number): readonly WhyPoint[] {
   const { row, outcome, trouble } = reading;
   if (trouble !== undefined) return [...endPoints(reading, outcome), damagePoint(reading, trouble)];
-  const wish = wishPoints(reading, nowMs);
-  if (row.status === 'suspended') return wish;
-  if (row.status === 'running') return [...runningPoints(reading, nowMs), ...wish];
+  const request = cancelPoints(reading, nowMs);
+  if (row.status === 'suspended') return request;
+  if (row.status === 'running') return [...runningPoints(reading, nowMs), ...request];
   if (row.status === 'parked') {
     const provenSeq = readSalvageMark(row)?.provenSeq;
     if (provenSeq !== undefined)
@@ -112,7 +112,7 @@ function runningPoints(
     const { id, untilMs } = row.owner;
     return [
       {
-        text: `It has not stopped: the process ${printable(id)} carries it, until ${momentText(untilMs)} at least.`,
+        text: `It has not stopped: the process ${printable(id)} runs it, until ${momentText(untilMs)} at least.`,
         seqs,
       },
     ];
@@ -120,7 +120,7 @@ function runningPoints(
   const fork = last?.type === 'forked' ? latest(items, 'forked') : undefined;
   if (fork !== undefined) {
     const of = `a copy of run ${printable(fork.from)} up to its event ${fork.seq}`;
-    return [{ text: `It is ${of}, and nobody has taken it up yet.`, seqs: fork.seqs }];
+    return [{ text: `It is ${of}, and no process has resumed it yet.`, seqs: fork.seqs }];
   }
   const when = last === undefined ? '' : ` Its last event came ${agoText(last.atMs, nowMs)}.`;
   const crashes = latest(items, 'taken-over');
@@ -130,18 +130,19 @@ function runningPoints(
       : ` That had happened before: crash ${crashes.crashes}.`;
   return [
     {
-      text: `Nobody carries it: its process ended or let go of it ${(isConducted ? doingOfFlow[phase] : undefined) ?? doing[phase] ?? 'in the middle'}.${when} Nothing that is on record is lost.${before}`,
+      text: `No process is running it: the last one exited or released it ${(isConducted ? doingOfFlow[phase] : undefined) ?? doing[phase] ?? 'in the middle'}.${when} Nothing that is on record is lost.${before}`,
       seqs: [...(crashes?.seqs ?? []), ...seqs],
     },
   ];
 }
 
-/** A wish that nobody has obeyed yet. */
-function wishPoints({ pending, events }: RunReading, nowMs: number): readonly WhyPoint[] {
-  const wish = pending.find(({ name }) => name === 'cancel');
-  if (wish === undefined) return [];
+/** A cancel request that no process has followed yet. */
+function cancelPoints({ row, pending, events }: RunReading, nowMs: number): readonly WhyPoint[] {
+  const request = pending.find(({ name }) => name === 'cancel');
+  if (request === undefined) return [];
   const last = events.at(-1);
-  const text = `Somebody asked for its end ${agoText(wish.atMs, nowMs)}: whoever carries it, or takes it up next, obeys.`;
+  const by = row.owner === undefined ? 'the next process that runs it' : 'the process that runs it';
+  const text = `Cancellation was requested ${agoText(request.atMs, nowMs)}; ${by} will cancel it.`;
   return [{ text, seqs: last === undefined ? [] : [last.seq] }];
 }
 
@@ -168,11 +169,9 @@ function endPoints(reading: RunReading, outcome: RunOutcome | undefined): readon
   if (outcome?.type === 'completed')
     return [{ text: `It did not stop early: it completed after ${many}.`, seqs }];
   if (outcome?.type === 'cancelled') {
-    const wish = latest(items, 'cancelled');
-    const why = wish === undefined ? 'the process that carried it was told to' : printable(wish.reason);
-    return [
-      { text: `Somebody asked for its end after ${many}: ${why}.`, seqs: [...(wish?.seqs ?? []), ...seqs] },
-    ];
+    const request = latest(items, 'cancelled');
+    const why = request === undefined ? 'its process was asked to cancel it' : printable(request.reason);
+    return [{ text: `It was cancelled after ${many}: ${why}.`, seqs: [...(request?.seqs ?? []), ...seqs] }];
   }
   const failure =
     end?.failure ?? (outcome !== undefined && 'failure' in outcome ? outcome.failure : undefined);
@@ -233,7 +232,7 @@ function waitingPoints(reading: RunReading, nowMs: number): readonly WhyPoint[] 
   if (hasAnswer(reading) && answered !== undefined)
     return [
       {
-        text: `It was answered ${agoText(answered.atMs, nowMs)}, and nobody has taken the answer yet.`,
+        text: `It was answered ${agoText(answered.atMs, nowMs)}, and no process has read the answer yet.`,
         seqs,
       },
     ];
@@ -244,7 +243,7 @@ function waitingPoints(reading: RunReading, nowMs: number): readonly WhyPoint[] 
   if (resumeAt !== undefined) {
     const decision = latest(items, 'decision');
     const code = decision === undefined ? '' : ` (${decision.failure.code}; ${printable(decision.reason)})`;
-    const passed = resumeAt <= nowMs ? ' That time has come: somebody must take it up.' : '';
+    const passed = resumeAt <= nowMs ? ' That time has come: it can be resumed.' : '';
     return [
       {
         text: `It waits until ${momentText(resumeAt)}, ${untilText(resumeAt, nowMs)}: the provider asked not to be called before${code}.${passed}`,
@@ -253,7 +252,7 @@ function waitingPoints(reading: RunReading, nowMs: number): readonly WhyPoint[] 
     ];
   }
   const reason = 'reason' in waiting ? ` ${waiting.reason}.` : '';
-  return [{ text: `It waits for somebody to mend this:${why === '' ? reason : why}`, seqs }];
+  return [{ text: `It waits for a person to fix this:${why === '' ? reason : why}`, seqs }];
 }
 
 /** Whose question it is, where it is that of a run below. */
@@ -264,7 +263,7 @@ function waitingNodes({ row, items, nodes, trouble }: RunReading): readonly WhyP
     .map(({ name, runId }) => {
       const run = runId === undefined ? '' : `, run ${printable(runId)}`;
       const waits = items.findLast((item) => item.type === 'node-waits' && item.node === name);
-      return { text: `It is its node ${printable(name)}${run}, that waits.`, seqs: waits?.seqs ?? [] };
+      return { text: `The node that waits is ${printable(name)}${run}.`, seqs: waits?.seqs ?? [] };
     });
 }
 
@@ -286,15 +285,15 @@ function questionPoints(reading: RunReading, nowMs: number): readonly WhyPoint[]
   const { items } = reading;
   const seqs = [latest(items, 'question'), latest(items, 'suspended')].flatMap((item) => item?.seqs ?? []);
   if (request.type === 'in-doubt') {
-    const asked = `It waits for somebody to say whether this happened: ${requestText(request)}. It is not done again by itself, for it may have been done.`;
+    const asked = `It waits for a person to say whether this happened: ${requestText(request)}. It is not repeated automatically, because it may have been done.`;
     return [{ text: asked, seqs }];
   }
   if (request.type === 'question')
-    return [{ text: `It waits for somebody to answer this: ${requestText(request)}`, seqs }];
+    return [{ text: `It waits for an answer to this: ${requestText(request)}`, seqs }];
   const { expiresAt } = request;
   const end =
     expiresAt > nowMs
-      ? `Without an answer by ${momentText(expiresAt)} (${untilText(expiresAt, nowMs)}) it is a no.`
-      : `Its time was over at ${momentText(expiresAt)}: an answer now is a no.`;
-  return [{ text: `It waits for a yes or no to this: ${requestText(request)}. ${end}`, seqs }];
+      ? `Without an answer by ${momentText(expiresAt)} (${untilText(expiresAt, nowMs)}) it is denied.`
+      : `It expired at ${momentText(expiresAt)}: any answer now is denied.`;
+  return [{ text: `It waits for approval of this: ${requestText(request)}. ${end}`, seqs }];
 }

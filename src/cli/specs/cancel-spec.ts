@@ -5,11 +5,11 @@ import { settingOptions } from './shared-options.ts';
 export const cancelSpec: CommandSpec = {
   name: 'cancel',
   group: 'work',
-  summary: 'End a run, wherever it is carried',
+  summary: 'Cancel a run, in whichever process it runs',
   args: [runArgument],
   options: [{ flags: '--reason <words>', text: 'Why, for the record' }, ...settingOptions],
   details: [
-    'What was done stays done, and a cancelled run can be resumed. Where another process carries it, that one is told within 5 s.',
+    'What was done stays done, and a cancelled run can be resumed. If another process runs it, that process receives the request within 5 s.',
   ],
   examples: [
     { line: 'rerail cancel order-17' },

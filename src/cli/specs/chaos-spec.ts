@@ -3,7 +3,7 @@ import type { CommandSpec } from './command-spec.ts';
 export const chaosServeSpec: CommandSpec = {
   name: 'chaos serve',
   group: 'learn',
-  summary: 'Run a provider that misbehaves on purpose, to try an agent on',
+  summary: 'Run a provider that fails on purpose, to test an agent',
   options: [
     { flags: '--port <number>', text: 'The port to listen on; a free one by default' },
     { flags: '--host <name>', text: 'The address to listen on; only this machine by default' },
@@ -31,7 +31,7 @@ export const chaosServeSpec: CommandSpec = {
 export const chaosFaultsSpec: CommandSpec = {
   name: 'chaos faults',
   group: 'learn',
-  summary: 'List every fault that the misbehaving provider knows',
+  summary: 'List every fault of the simulated provider',
   options: [{ flags: '--json', text: 'Print one JSON object and nothing else' }],
   examples: [{ line: 'rerail chaos faults' }],
   load: async () => (await import('../commands/chaos-command.ts')).runChaosFaults,

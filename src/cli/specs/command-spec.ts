@@ -1,7 +1,7 @@
 import type { CliIo } from '../start/io.ts';
 
 /**
- * One command, as data: `--help`, `docs/cli/` and the parser are made from it. It stands in a file that loads nothing heavy; the
+ * One command, as data: `--help`, `docs/cli/` and the parser are made from it. It is in a file that loads nothing heavy; the
  * code behind it is loaded when the command runs.
  */
 export interface CommandSpec {
@@ -12,7 +12,7 @@ export interface CommandSpec {
   readonly summary: string;
   readonly args?: readonly ArgumentSpec[];
   readonly options?: readonly OptionSpec[];
-  /** Paragraphs for whoever wants to know more, wrapped where they are shown. */
+  /** Paragraphs with more detail, wrapped where they are shown. */
   readonly details?: readonly string[];
   readonly examples: readonly ExampleSpec[];
   /** Beyond those that every command has. */
@@ -20,7 +20,7 @@ export interface CommandSpec {
   readonly load: () => Promise<CommandRun>;
 }
 
-/** Where a command stands in the list. */
+/** The group of a command in the list. */
 export type CommandGroup = 'work' | 'look' | 'mend' | 'learn';
 
 export interface ArgumentSpec {

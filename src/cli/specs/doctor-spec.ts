@@ -10,11 +10,12 @@ import {
 export const doctorSpec: CommandSpec = {
   name: 'doctor',
   group: 'mend',
-  summary: 'Say whether this machine, its keys and the configuration will do, and whether a store is whole',
+  summary:
+    'Check whether this machine, its keys and the configuration will do, and whether a store is intact',
   options: [
     {
       flags: '--store <file>',
-      text: 'A store to look at, event by event; one that is not there is not made',
+      text: 'A store to check, event by event; a missing one is not created',
     },
     {
       flags: '--online',
@@ -40,10 +41,10 @@ export const doctorSpec: CommandSpec = {
   exitCodes: [
     { code: 0, means: 'all is well, warnings aside' },
     { code: 2, means: 'something must be installed, or the configuration is wrong' },
-    { code: 10, means: 'a key cannot be one, or was refused' },
+    { code: 10, means: 'a key is malformed, or was refused' },
     { code: 13, means: 'a provider cannot be reached' },
-    { code: 22, means: 'the sandbox that is demanded cannot be had' },
-    { code: 30, means: 'a store is not whole or not there' },
+    { code: 22, means: 'the required sandbox is not available' },
+    { code: 30, means: 'a store is damaged or missing' },
   ],
   load: async () => (await import('../commands/doctor-command.ts')).runDoctor,
 };

@@ -13,10 +13,10 @@ export const explainSpec: CommandSpec = {
   name: 'explain',
   group: 'look',
   summary:
-    'Report why a run failed, stopped or waits: what is known, and a model in plain words where one can be had',
+    'Report why a run failed, stopped or waits: what is known, and a model in plain words where one is available',
   args: [runArgument],
   options: [
-    { flags: '--full', text: 'The report for whoever must mend it: codes, causes, attempts, limits' },
+    { flags: '--full', text: 'The report for developers: codes, causes, attempts, limits' },
     { flags: '--static', text: 'Ask no model' },
     modelOption,
     baseURLOption,
@@ -26,7 +26,7 @@ export const explainSpec: CommandSpec = {
     jsonOption,
   ],
   details: [
-    'The report is made without any model and is printed first. Where a model other than the embedded one can be had, it is then asked to say the same in a few plain words: once, for at most 20 s and 500 tokens, with secrets taken out. What it says must rest on what is on record: a sentence with a number, a code or a name that does not stand there is left out. If that fails, one line says so, and nothing else changes. Where the run was explained when it ended, those words are shown and nobody is asked.',
+    'The report is made without any model and is printed first. If a model other than the embedded one is available, it is then asked to say the same in a few plain words: once, for at most 20 s and 500 tokens, with secrets removed. Its sentences are checked against the record: one with a number, a code or a name that is not there is left out. If that fails, one line says so, and nothing else changes. If the run was explained when it ended, that explanation is shown and no model is asked.',
   ],
   examples: [
     { line: 'rerail explain order-17' },

@@ -9,13 +9,13 @@ export const exportSpec: CommandSpec = {
   args: [runArgument],
   options: [
     { flags: '--out <file>', text: 'A new file for it, private to you; standard output by default' },
-    { flags: '--no-children', text: 'Without the runs below it: of a flow, a plan or a team' },
+    { flags: '--no-children', text: 'Without its child runs: of a flow, a plan or a team' },
     storeOption,
     configOption,
     workspaceOption,
   ],
   details: [
-    'The nodes of a flow and the members of a team go along: they are runs of their own. Without them it can be replayed, but a hand-off cannot go on.',
+    'The nodes of a flow and the members of a team are included: they are runs of their own. Without them it can be replayed, but a hand-off cannot be resumed.',
     'Known secrets are taken out. What a person or a tool has said is in it: look before you send it.',
   ],
   examples: [

@@ -5,17 +5,17 @@ import { jsonOption, settingOptions } from './shared-options.ts';
 export const rejectSpec: CommandSpec = {
   name: 'reject',
   group: 'work',
-  summary: 'Say no to the call that a run asks about, and go on without it',
+  summary: 'Deny the call that a run asks about, and resume without it',
   args: [runArgument],
   options: [
     callOption,
-    { flags: '--reason <words>', text: 'What the model is told about it' },
+    { flags: '--reason <words>', text: 'The reason, which the model receives' },
     recordOption,
     ...settingOptions,
     jsonOption,
   ],
   details: [
-    'Nothing is run. The model is told that a person said no, with your words, and goes on without it. A run that is told no several times ends as stopped.',
+    'Nothing is run. The model is informed that a person denied it, with your words, and continues without it. After several denials the run ends as stopped.',
   ],
   examples: [
     { line: 'rerail reject order-17 --call 3f9c21ab40de --reason "Ask the customer first"' },

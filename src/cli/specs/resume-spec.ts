@@ -5,7 +5,7 @@ import { jsonOption, settingOptions } from './shared-options.ts';
 export const resumeSpec: CommandSpec = {
   name: 'resume',
   group: 'work',
-  summary: 'Go on with a run that was interrupted, waits, failed or was cancelled',
+  summary: 'Resume a run that was interrupted, waits, failed or was cancelled',
   args: [runArgument],
   options: [
     {
@@ -17,8 +17,8 @@ export const resumeSpec: CommandSpec = {
     jsonOption,
   ],
   details: [
-    'What had finished is not done again. A call that had begun and whose end nobody saw is not repeated by itself: somebody is asked. The exit code is that of what the run comes to.',
-    'An --answer about a call needs --call. A run that waits for a yes or no is not resumed without one: at a terminal you are asked, elsewhere it says what to type. A run that completed or was stopped is not resumed.',
+    'Finished work is not done again. A call that had started and whose end was not seen is not repeated automatically: a person is asked. The exit code is that of the outcome of the run.',
+    'An --answer about a call needs --call. A run that waits for approval is not resumed without an answer: at a terminal you are asked, elsewhere it says what to type. A run that completed or was stopped is not resumed.',
   ],
   examples: [
     { line: 'rerail resume order-17' },

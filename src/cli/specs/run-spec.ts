@@ -11,7 +11,7 @@ export const runSpec: CommandSpec = {
     ...settingOptions,
     { flags: '--max-turns <number>', text: 'Stop after so many turns of the model; 50 by default' },
     { flags: '--timeout <time>', text: 'Stop after this time, as 90s, 10m or 1h; 1h by default' },
-    { flags: '--session <id>', text: 'Go on with a conversation: what was said in it before comes first' },
+    { flags: '--session <id>', text: 'Continue a conversation: its earlier messages come first' },
     { flags: '--run-id <id>', text: 'A name for the run; a second run of that name is the first one' },
     {
       flags: '--output-schema <file>',
@@ -19,7 +19,7 @@ export const runSpec: CommandSpec = {
     },
     {
       flags: '--on-approval <what>',
-      text: 'Where a tool call needs a yes: ask (the default at a terminal), deny (the default without one), or suspend',
+      text: 'Where a tool call needs approval: ask (the default at a terminal), deny (the default without one), or suspend',
       choices: ['ask', 'deny', 'suspend'],
     },
     { flags: '--json', text: 'Print every event as a line of JSON; the last line has the outcome' },
@@ -28,11 +28,11 @@ export const runSpec: CommandSpec = {
   details: [
     'The answer goes to standard output; what happens meanwhile goes to standard error, so that the answer can be piped on. At a terminal both are shown as they come.',
     'With --json each line is one event, as docs/cli.md lists them, and the last one is always {"type":"run-finished","outcome":…}. Control characters are escaped.',
-    'The first Ctrl-C cancels the run and prints how to go on with it; a second one within two seconds ends at once. SIGTERM cancels in order and ends with 143 within ten seconds.',
-    'Nobody is there to say yes in a script, so that calls which need one are denied, and the exit code is 22. Allow them by a rule in the configuration, or let the run wait with --on-approval suspend.',
+    'The first Ctrl-C cancels the run and prints how to resume it; a second one within two seconds exits at once. SIGTERM cancels in order and ends with 143 within ten seconds.',
+    'In a script no person can approve, so calls that need approval are denied, and the exit code is 22. Allow them by a rule in the configuration, or let the run wait with --on-approval suspend.',
   ],
   examples: [
-    { line: 'rerail run "The tests fail. Find out why and mend it."' },
+    { line: 'rerail run "The tests fail. Find out why and fix it."' },
     { line: 'git diff | rerail run "Review this change"', text: 'Standard input is added to the words' },
     { line: 'rerail run --file task.md --json > events.jsonl' },
     { line: 'rerail run "Count the lines" --output-schema lines.json | jq .lines' },
@@ -45,13 +45,13 @@ export const runSpec: CommandSpec = {
         'the key or the rights at the provider are wrong; other failures by their family, see docs/cli.md',
     },
     { code: 21, means: 'stopped by a limit, a loop or the time' },
-    { code: 22, means: 'a call that needed a yes was denied' },
+    { code: 22, means: 'a call that needed approval was denied' },
     { code: 23, means: 'the run waits, and can be resumed' },
     { code: 30, means: 'the store could not be read or written' },
     {
       code: 130,
       means:
-        'cancelled with Ctrl-C; 143 by SIGTERM; 129 where the terminal was closed; 141 where whoever read the output has gone',
+        'cancelled with Ctrl-C; 143 by SIGTERM; 129 where the terminal was closed; 141 where the reader of the output is gone',
     },
   ],
   load: async () => (await import('../commands/run-command.ts')).runRun,

@@ -5,21 +5,21 @@ import { jsonOption, settingOptions } from './shared-options.ts';
 export const settleSpec: CommandSpec = {
   name: 'settle',
   group: 'work',
-  summary: 'Say whether a call happened whose end was not seen, and resume the run',
+  summary: 'Settle whether a call whose end was not seen happened, and resume the run',
   args: [runArgument],
   options: [
     callOption,
-    { flags: '--happened', text: 'It happened: it is not made again, and the model is told so' },
+    { flags: '--happened', text: 'It happened: it is not made again, and the model is informed' },
     { flags: '--result <result>', text: 'With --happened: what it returned, as text or JSON' },
     { flags: '--did-not-happen', text: 'It did not happen: it is made now' },
-    { flags: '--unknown', text: 'Nobody can tell: it is not made again, and the model is told that' },
+    { flags: '--unknown', text: 'Not known: it is not made again, and the model is informed' },
     recordOption,
     ...settingOptions,
     jsonOption,
   ],
   details: [
     'The call is shown first, and the answer is bound to it by its hash. Without --call you are asked at a terminal; elsewhere nothing is done, and the exact command to type is printed.',
-    'It works for the runs of every program: the answer to a run of another program is written down in its store, and that program takes it when it resumes the run.',
+    'It works for the runs of every program: the answer to a run of another program is recorded in its store, and that program reads it when it resumes the run.',
   ],
   examples: [
     {

@@ -24,12 +24,12 @@ export const storeOption: OptionSpec = {
 
 export const workspaceOption: OptionSpec = {
   flags: '--workspace <folder>',
-  text: 'The folder to work in; this one unless told',
+  text: 'The folder to work in; this one by default',
 };
 
 export const sandboxOption: OptionSpec = {
   flags: '--sandbox <level>',
-  text: 'How far commands must be held at least; where that cannot be had, none runs. "off" lets them run with your rights',
+  text: 'The least level of sandbox for commands; where that is not available, none runs. "off" lets them run with your rights',
   choices: ['contained', 'restricted', 'bare', 'off'],
 };
 

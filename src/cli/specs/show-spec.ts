@@ -9,7 +9,7 @@ export const showSpec: CommandSpec = {
   args: [runArgument],
   options: [
     { flags: '--turn <number>', text: 'Only this turn' },
-    { flags: '--events', text: 'With the numbers of the stored events that each line rests on' },
+    { flags: '--events', text: 'With the numbers of the stored events behind each line' },
     storeOption,
     configOption,
     workspaceOption,

@@ -32,7 +32,7 @@ export const storeSalvageSpec: CommandSpec = {
 export const storeAcceptSpec: CommandSpec = {
   name: 'store accept',
   group: 'mend',
-  summary: 'Let a salvaged run go on, although its end is lost',
+  summary: 'Let a salvaged run be resumed, although its end is lost',
   args: [runArgument],
   options: [storeOption, configOption, workspaceOption],
   details: [

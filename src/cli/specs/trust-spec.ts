@@ -4,7 +4,7 @@ export const trustSpec: CommandSpec = {
   name: 'trust',
   group: 'work',
   summary: 'Say that the configuration found in a folder may be used',
-  args: [{ usage: '[folder]', text: 'The workspace; this folder unless told' }],
+  args: [{ usage: '[folder]', text: 'The workspace; this folder by default' }],
   options: [
     { flags: '--yes', text: 'Do not ask; needed where no terminal is there to ask on' },
     { flags: '--remove', text: 'Take it back, for everything in the folder' },
@@ -18,6 +18,6 @@ export const trustSpec: CommandSpec = {
     { line: 'rerail trust ~/shop --yes' },
     { line: 'rerail trust --remove' },
   ],
-  exitCodes: [{ code: 22, means: 'Nobody said yes; nothing was trusted' }],
+  exitCodes: [{ code: 22, means: 'Not confirmed; nothing was trusted' }],
   load: async () => (await import('../commands/trust-command.ts')).runTrust,
 };

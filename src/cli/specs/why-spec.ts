@@ -12,7 +12,7 @@ export const whySpec: CommandSpec = {
   ],
   options: [storeOption, configOption, workspaceOption, jsonOption],
   details: [
-    'Every sentence names the stored events that it rests on; rerail replay and rerail show --events show them. No model is asked: this works without a key and without a network.',
+    'Every sentence names the stored events behind it; rerail replay and rerail show --events show them. No model is asked: this works without a key and without a network.',
   ],
   examples: [
     { line: 'rerail why order-17' },

@@ -3,8 +3,8 @@ import { RerailError } from '../../errors/rerail-error.ts';
 import type { Workspace } from '../../tools/workspace/workspace.ts';
 
 /**
- * Where a least level is demanded, looks for it before a model is asked: nobody should pay for an answer that is about to fail. Throws
- * `SANDBOX_SETUP_FAILED` where it cannot be had. What was found is used by the first command.
+ * Where a least level is demanded, looks for it before a model is asked: an answer that is about to fail should not be paid for. Throws
+ * `SANDBOX_SETUP_FAILED` where it is not available. What was found is used by the first command.
  */
 export async function demandSandbox({ options, sandbox }: Workspace): Promise<void> {
   if (options.sandbox.min === undefined) return;

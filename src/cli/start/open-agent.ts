@@ -20,14 +20,14 @@ import { quote, usageError } from '../text/usage-error.ts';
 
 export interface OpenAgentOptions {
   readonly onEvent?: AgentCallbacks['onEvent'];
-  /** Without it a call that needs a yes suspends the run. */
+  /** Without it a call that needs approval suspends the run. */
   readonly onApproval?: AgentCallbacks['onApproval'];
   /** Added to the instructions. */
   readonly extraInstructions?: string;
   /** Makes the answer structured. */
   readonly outputSchema?: Schema;
   readonly clock?: Clock;
-  /** The tools of the workspace; our own unless told. */
+  /** The tools of the workspace; our own by default. */
   readonly loadTools?: (workspace: Workspace, settings: Settings) => Promise<readonly Tool[]>;
 }
 

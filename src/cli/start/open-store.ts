@@ -27,7 +27,7 @@ export function storeAt(place: string, { clock, create }: PlaceOptions): Store {
   return postgres(address, defined({ clock, schema, create, busyTimeoutMs: create ? undefined : maxLookMs }));
 }
 
-/** Somebody waits at a terminal, and nothing is lost where he has to ask again. */
+/** A person waits at a terminal, and nothing is lost by asking again. */
 const maxLookMs = 2000;
 
 /**
@@ -45,7 +45,7 @@ export function openExisting(file: string): Store {
   throw notThere(file, found === undefined ? 'does not exist' : 'is empty');
 }
 
-/** How large the file is, for people; of a database nobody says. */
+/** How large the file is, for people; of a database it is not known. */
 export function bytesOf(file: string): number | undefined {
   return isAddress(file) ? undefined : (look(file)?.size ?? 0);
 }

@@ -1,7 +1,7 @@
 import type { ReadStream, WriteStream } from 'node:tty';
 import type { Terminal } from './io.ts';
 
-/** The terminal of this process. The keyboard is raw only while somebody listens, and is given back as it was. */
+/** The terminal of this process. The keyboard is raw only while there is a listener, and is restored then. */
 export function openTerminal(input: ReadStream, output: WriteStream): Terminal {
   const listeners = new Set<(bytes: Uint8Array) => void>();
   const hear = (bytes: Uint8Array): void => {

@@ -93,7 +93,7 @@ describe('listenForInterrupts()', () => {
     expect(interrupts.came()).toBeUndefined();
     send('SIGINT');
     expect(interrupts.came()).toBe('SIGINT');
-    expect(interrupts.signal.reason).toMatchObject({ message: 'Somebody pressed Ctrl-C' });
+    expect(interrupts.signal.reason).toMatchObject({ message: 'Ctrl-C was pressed' });
   });
 
   it('can be told by whoever reads the keys himself', () => {

@@ -15,7 +15,7 @@ export interface Interrupts {
   readonly signal: AbortSignal;
   /** The first that came. */
   readonly came: () => EndSignal | undefined;
-  /** Aborts as if Ctrl-C had been pressed, for whoever reads the keys himself. */
+  /** Aborts as if Ctrl-C had been pressed, for callers that read the keys themselves. */
   readonly interrupt: () => void;
   readonly stop: () => void;
 }
@@ -25,10 +25,10 @@ export interface InterruptOptions {
   readonly onFirst?: (name: EndSignal) => void;
   /** Just before the process ends at once: the last chance to give the cursor back. */
   readonly onLast?: (name: EndSignal) => void;
-  /** The terminal is gone: lets go of what runs as it stands, before everything else is told to end. */
+  /** The terminal is gone: releases the current run as it is, before everything else is cancelled. */
   readonly onHangUp?: () => Promise<void>;
   readonly signals?: ProcessSignals;
-  /** Hears that the terminal is gone. Gives how to stop. */
+  /** Listens for the loss of the terminal. Returns how to stop. */
   readonly hangUps?: (listen: () => void) => Cancel;
   /** Reports each write that no reader is left for. Returns how to stop. */
   readonly readersGone?: (listen: () => void) => Cancel;
@@ -39,7 +39,7 @@ export interface InterruptOptions {
 
 /** Two presses within this time mean: at once. */
 const togetherMs = 2000;
-/** Whoever sends SIGTERM kills after a while; by then everything must be written. */
+/** After SIGTERM a kill follows; by then everything must be written. */
 const patienceMs = 10_000;
 const exitCodes = {
   SIGHUP: 129,
@@ -48,7 +48,7 @@ const exitCodes = {
   SIGTERM: 143,
 } as const satisfies Record<EndSignal, number>;
 
-/** What a process ends with that was told to end. */
+/** The exit code of a process that a signal ended. */
 export function interruptedExitCode({ came }: Pick<Interrupts, 'came'>): number | undefined {
   const name = came();
   return name === undefined ? undefined : exitCodes[name];
@@ -65,7 +65,7 @@ interface Held {
 }
 
 /**
- * Hears Ctrl-C and SIGTERM: the first asks for an end in order, a second Ctrl-C within two seconds ends the process with 130 at
+ * Listens for Ctrl-C and SIGTERM: the first asks for an end in order, a second Ctrl-C within two seconds ends the process with 130 at
  * once, and SIGTERM does so with 143 where the end in order takes more than ten seconds. Where the terminal is gone, it is 129; where
  * the reader of the output is gone, 141, however many writes fail after the first.
  */
@@ -127,7 +127,7 @@ async function letGo({ options, controller }: Held): Promise<void> {
   try {
     await options.onHangUp?.();
   } catch (error) {
-    // It has just ended, or cannot be written down: its record tells, and its lease runs out by itself.
+    // It has just ended, or cannot be recorded: its record says which, and its lease expires.
     if (!RerailError.isInstance(error)) throw error;
   } finally {
     controller.abort(interruptedError('SIGHUP'));
@@ -141,7 +141,7 @@ function end(held: Held, name: EndSignal): void {
 
 const reasons = {
   SIGHUP: 'The terminal was closed (SIGHUP)',
-  SIGINT: 'Somebody pressed Ctrl-C',
+  SIGINT: 'Ctrl-C was pressed',
   SIGPIPE: 'The reader of the output has gone (EPIPE)',
   SIGTERM: 'The process was asked to end (SIGTERM)',
 } as const satisfies Record<EndSignal, string>;

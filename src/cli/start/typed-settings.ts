@@ -4,7 +4,7 @@ import { placeWord } from './store-place.ts';
 import { settingFlagsOf } from '../specs/shared-options.ts';
 
 /**
- * The options of settings that were typed, to be typed again: whoever goes on with a run wants the same store, folder and model. What was
+ * The options of settings that were typed, to be typed again: a resumed run needs the same store, folder and model. What was
  * not typed is found again where it was found before.
  */
 export function typedSettings(flags: Given['flags']): string {

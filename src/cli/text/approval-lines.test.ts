@@ -124,9 +124,9 @@ describe('approvalLines()', () => {
       '  sandbox   Not contained: commands run with your rights.',
       '   | "timeoutMs": 5',
       '  hash      ab12cd34ef56',
-      '  expires   2026-11-16 09:30:05 UTC. No answer by then is a no.',
+      '  expires   2026-11-16 09:30:05 UTC. No answer by then denies it.',
       '  yes       Runs exactly this, this once.',
-      '  no        Runs nothing. The model is told that you said no.',
+      '  no        Runs nothing. The model is informed of the denial.',
     ]);
   });
 
@@ -218,6 +218,6 @@ describe('approvalLines()', () => {
 
   it('says what must be mended', () => {
     const lines = approvalLines({ type: 'mend', id: 'r:1:mend', why: 'The key was refused.' }, screen);
-    expect(lines).toEqual(['Something must be mended first', '  why       The key was refused.']);
+    expect(lines).toEqual(['Something must be fixed first', '  why       The key was refused.']);
   });
 });

@@ -33,7 +33,7 @@ export function approvalLines(
 ): readonly string[] {
   const facts = typeof known === 'string' ? { preview: known } : known;
   if (request.type === 'mend')
-    return [...titled(screen, 'Something must be mended first'), ...why(request, screen)];
+    return [...titled(screen, 'Something must be fixed first'), ...why(request, screen)];
   if (request.type === 'question')
     return [...titled(screen, visible(request.question)), ...why(request, screen)];
   return [
@@ -71,7 +71,7 @@ function why(request: PersonRequest, screen: Screen): readonly string[] {
         ? [
             {
               label: 'note',
-              text: 'The model wrote broken arguments. These were mended, and are what would be used.',
+              text: 'The model wrote broken arguments. These were repaired, and would be used.',
             },
           ]
         : []),
@@ -195,11 +195,11 @@ function terms(request: CallRequest, screen: Screen): readonly string[] {
     return layout(
       [
         hash,
-        { label: 'happened', text: 'It did happen: it is not made again, and the model is told so.' },
+        { label: 'happened', text: 'It did happen: it is not made again, and the model is informed.' },
         { label: 'not', text: 'It did not happen: it is made now.' },
         {
           label: 'unknown',
-          text: 'Nobody knows: it is not made again, and the model is told that nobody knows.',
+          text: 'Not known: it is not made again, and the model is informed that it is not known.',
         },
       ],
       screen,
@@ -208,9 +208,9 @@ function terms(request: CallRequest, screen: Screen): readonly string[] {
   return layout(
     [
       hash,
-      { label: 'expires', text: `${timeText(request.expiresAt)}. No answer by then is a no.` },
+      { label: 'expires', text: `${timeText(request.expiresAt)}. No answer by then denies it.` },
       { label: 'yes', text: 'Runs exactly this, this once.' },
-      { label: 'no', text: 'Runs nothing. The model is told that you said no.' },
+      { label: 'no', text: 'Runs nothing. The model is informed of the denial.' },
     ],
     screen,
   );

@@ -18,7 +18,7 @@ export function editedText(input: Readonly<Record<string, Json>>, before: string
     return planEdits(path, before, known).text;
   } catch (error) {
     if (!RerailError.isInstance(error)) throw error;
-    return undefined; // It says why it cannot be made to whoever makes it.
+    return undefined; // The tool itself reports why it cannot be made.
   }
 }
 

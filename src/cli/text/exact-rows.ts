@@ -3,8 +3,8 @@ import type { Screen } from './layout.ts';
 import type { Style } from './paint.ts';
 import { displayWidth } from './wrap.ts';
 
-// Somebody decides about this very text. So every row of it stands behind a bar, where nothing of ours stands: a text that is
-// padded to the next row cannot pass for a line of ours. `|` begins a line, `:` goes on with it, because it was too long.
+// A person decides about exactly this text. So every row of it is behind a bar, where no text of ours is: a text that is
+// padded to the next row cannot pass for a line of ours. `|` begins a line, `:` continues a line that was too long.
 
 /** One line of a text that is shown exactly as it is. */
 export interface ExactLine {
@@ -23,7 +23,7 @@ export interface ExactOptions extends Screen {
 /** Rows for a terminal: what cannot be seen is marked, nothing is dropped, and what has no room is counted. */
 export function exactRows(lines: readonly ExactLine[], options: ExactOptions): readonly string[] {
   const { maxRows, howToSeeAll, paint } = options;
-  // The end is shown too: it is where somebody would hide something.
+  // The end is shown too: it is where an attack would be hidden.
   const tail = Math.floor(maxRows / 5);
   const isLong = lines.length > maxRows;
   const kept = isLong ? [...lines.slice(0, maxRows - tail), ...lines.slice(-tail)] : lines;

@@ -6,7 +6,7 @@ import { printableFailure } from '../../errors/printable-failure.ts';
 import { RerailError } from '../../errors/rerail-error.ts';
 import type { CliIo } from '../start/io.ts';
 
-/** Whatever was thrown and nobody caught, as a failure. What is none of ours is a defect. */
+/** An uncaught error, as a failure. An error that is not from Rerail is a defect. */
 export function failureAtTop(thrown: unknown): Failure {
   if (RerailError.isInstance(thrown)) return thrown.failure;
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
@@ -24,7 +24,7 @@ export function failureLine(failure: Failure): string {
   return `rerail: ${message}${stop}${next} (${code})\n`;
 }
 
-/** The stack of a defect, for `RERAIL_DEBUG=1` only. Empty otherwise, for it helps nobody who did not ask for it. */
+/** The stack of a defect, for `RERAIL_DEBUG=1` only. Empty otherwise. */
 export function stackLines(thrown: unknown, env: CliIo['env']): string {
   if (env['RERAIL_DEBUG'] !== '1' || !(thrown instanceof Error)) return '';
   const lines = redact(thrown.stack ?? '').split('\n');

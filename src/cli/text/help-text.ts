@@ -6,7 +6,7 @@ import { wrap } from './wrap.ts';
 const groups: Readonly<Record<CommandGroup, string>> = {
   work: 'Work',
   look: 'Look at runs',
-  mend: 'Set up and mend',
+  mend: 'Set up and repair',
   learn: 'Learn',
 };
 

@@ -4,7 +4,7 @@ export function durationText(ms: number): string {
   return elapsedText(ms);
 }
 
-/** The same in whole seconds, for what is still going on. */
+/** The same in whole seconds, for work in progress. */
 export function elapsedText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 60) return `${seconds} s`;

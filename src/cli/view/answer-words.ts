@@ -28,7 +28,7 @@ export function questionOf(request: PersonRequest): Question {
   });
   return {
     prompt: yesOrNo,
-    choices: 'y is yes, n is no; anything else is a no with your reason, which the model is told',
+    choices: 'y approves, n denies; any other text denies, and is your reason for the model',
     read: (typed) => {
       if (typed === '') return undefined;
       if (yes.test(typed)) return { answer: { ...about, approved: true } };
@@ -51,7 +51,7 @@ const inWords: Question = {
 function inDoubt({ id, hash }: Extract<PersonRequest, { type: 'in-doubt' }>): Question {
   return {
     prompt: yesOrNo,
-    choices: 'y: it happened, n: it did not happen, Escape: nobody knows',
+    choices: 'y: it happened, n: it did not happen, Escape: not known',
     read: (typed) => {
       if (yes.test(typed)) return { answer: { id, hash, happened: true } };
       return no.test(typed) ? { answer: { id, hash, happened: false } } : undefined;

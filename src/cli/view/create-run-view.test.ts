@@ -228,7 +228,7 @@ describe('a run in plain lines', () => {
   it.each([
     {
       outcome: { ...facts, type: 'cancelled', partial: '' } as const,
-      says: /cancelled.*\n.*\ngo on with: rerail resume run-1/,
+      says: /cancelled.*\n.*\nresume with: rerail resume run-1/,
     },
     {
       outcome: { ...facts, type: 'suspended', reason: 'long-wait', resumeAt: 0 } as const,
@@ -250,7 +250,7 @@ describe('a run in plain lines', () => {
     const outcome = { ...facts, type: 'suspended', reason: 'credit', request: mend, failure } as const;
     const text = tell([started, finished(outcome)], views);
     expect(text.split(why)).toHaveLength(2);
-    expect(text).toContain('go on with: rerail resume run-1\n');
+    expect(text).toContain('resume with: rerail resume run-1\n');
   });
 
   it.each([
@@ -282,7 +282,7 @@ describe('a run in plain lines', () => {
 
   it.each([
     ['AUTHENTICATION_ERROR', 'suspended: the key was not accepted; '],
-    ['MODEL_NOT_FOUND', 'suspended: the model cannot be had with this key; '],
+    ['MODEL_NOT_FOUND', 'suspended: the model is not available with this key; '],
   ] as const)('says of %s what must be mended', (code, says) => {
     const failure = createFailure(code, { origin: 'model', message: 'no' });
     const outcome = { ...facts, type: 'suspended', reason: 'credentials', failure } as const;
@@ -294,7 +294,7 @@ describe('a run in plain lines', () => {
     const answer = await view.ask(request, new AbortController().signal);
     expect(answer).toBeUndefined();
     expect(out()).toContain('ls<U+001B>[2J');
-    expect(out()).toMatch(/nobody is here who could answer, which is a no/);
+    expect(out()).toMatch(/not interactive, so approval is denied/);
   });
 
   it.each([

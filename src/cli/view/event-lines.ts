@@ -23,11 +23,11 @@ export interface Said {
 
 const maxQuote = 160;
 
-/** What an event is told as, once it is over. Nothing for what only passes by: text, progress, the start of a tool. */
+/** The lines of an event, once it is over. Nothing for what only passes by: text, progress, the start of a tool. */
 export function eventLines(event: RunEvent, facts: RunFacts): readonly Said[] {
   switch (event.type) {
     case 'run-resumed':
-      return [{ sign: '↻', text: 'the run is taken up again', look: 'recovery' }];
+      return [{ sign: '↻', text: 'the run is resumed', look: 'recovery' }];
     case 'turn-started':
       return event.purpose === 'salvage' ? [salvage] : [];
     case 'attempt-started':
@@ -35,13 +35,13 @@ export function eventLines(event: RunEvent, facts: RunFacts): readonly Said[] {
     case 'tool-finished':
       return [toolEnd(event, facts)];
     case 'failure':
-      // Somebody's wish, which its end tells.
+      // A cancel request, which its end reports.
       if (event.failure.code === 'CANCELLED') return [];
       return [{ sign: '✗', text: `${whatHappened(event.failure)} (${event.failure.code})`, look: 'failure' }];
     case 'recovery':
       return [recoveryLine(event, facts)];
     case 'tool-late':
-      // Whoever still counts it among the running tools has not missed it.
+      // A view that still counts it as running needs no second notice.
       return facts.isOver || facts.tools.has(event.callId) ? [] : rareLines(event);
     case 'child-event':
       return linesBelow(event, facts);
@@ -50,12 +50,12 @@ export function eventLines(event: RunEvent, facts: RunFacts): readonly Said[] {
   }
 }
 
-/** What a run below tells, with the name of its node. What it says is for the run above, which passes on what it makes of it. */
+/** The events of a child run, with the name of its node. Its text is for the parent run, which passes on its own answer. */
 function linesBelow(
   { node, runId, event }: Extract<RunEvent, { type: 'child-event' }>,
   facts: RunFacts,
 ): readonly Said[] {
-  // Its failures are told with its end, by the run above.
+  // The parent run reports its failures with its end.
   if (event.type === 'run-finished' || event.type === 'run-suspended') return [];
   const name = printableName(node);
   return eventLines(event, factsBelow(facts, runId)).map((said) => ({
@@ -64,7 +64,7 @@ function linesBelow(
   }));
 }
 
-/** What happened and no more: what is done about it is told by itself. */
+/** What happened and no more: the recovery has a line of its own. */
 export function whatHappened(failure: Failure): string {
   const text = renderFailure(printableFailure(failure), 'person', { retrying: true });
   const end = text.lastIndexOf(' Rerail will try again');
@@ -141,22 +141,22 @@ function recoveryLine(event: Extract<RunEvent, { type: 'recovery' }>, facts: Run
 
 const recoveryWords = {
   retry: 'trying again',
-  splice: 'going on where the stream broke',
+  splice: 'continuing where the stream broke',
   'next-key': 'asking the same model with its next key',
   'fall-back': 'asking another one',
-  nudge: 'telling the model what was wrong with its answer',
-  continue: 'letting the model go on with an answer that was cut off',
+  nudge: 'reporting to the model what was wrong with its answer',
+  continue: 'letting the model continue an answer that was cut off',
   're-ask': 'asking for the answer again in the right form',
   compact: 'making the conversation shorter',
-  'tell-model': 'telling the model, so that it can go about it differently',
+  'tell-model': 'reporting the failure to the model, so that it can try another way',
   'withdraw-tool': 'taking the tool away from the model',
   verify: 'checking whether the call happened',
   'ask-person': 'asking a person',
   salvage: 'asking for whatever answer there is',
-  skip: 'going on without it',
-  replan: 'planning the rest anew',
-  reclassify: 'choosing capabilities anew',
-  suspend: 'leaving the run as it stands, to go on later',
+  skip: 'continuing without it',
+  replan: 'planning the rest again',
+  reclassify: 'choosing capabilities again',
+  suspend: 'suspending the run, to be resumed later',
   stop: 'stopping',
   fail: 'giving up',
 } as const satisfies Record<RecoveryName, string>;
@@ -173,7 +173,7 @@ function rareLines(event: RunEvent): readonly Said[] {
         ),
       ];
     case 'history-repaired':
-      return [gold(`the conversation was mended: ${safeQuote(event.repairs.join('; '), maxQuote)}`)];
+      return [gold(`the conversation was repaired: ${safeQuote(event.repairs.join('; '), maxQuote)}`)];
     case 'events-dropped':
       return [gold(`${event.count} events were dropped: they were not read in time`)];
     case 'agent-changed':
@@ -202,7 +202,7 @@ function toolLines(event: RunEvent): readonly Said[] {
     case 'tool-late':
       return [
         dim(
-          `${printableName(event.name)} came to an end after ${durationText(event.afterMs)}, when nobody waited for it any more: ${safeQuote(event.summary, maxQuote)}`,
+          `${printableName(event.name)} ended after ${durationText(event.afterMs)}, when the run no longer waited for it: ${safeQuote(event.summary, maxQuote)}`,
         ),
       ];
     case 'tool-warning':
@@ -210,7 +210,7 @@ function toolLines(event: RunEvent): readonly Said[] {
     case 'arguments-repaired':
       return [
         gold(
-          `the arguments of ${printableName(event.name)} were no JSON and were mended: ${callSummary('', event.input).trim()}`,
+          `the arguments of ${printableName(event.name)} were not valid JSON and were repaired: ${callSummary('', event.input).trim()}`,
         ),
       ];
     case 'tool-withdrawn':

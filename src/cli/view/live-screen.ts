@@ -3,7 +3,7 @@ import type { Terminal } from '../start/io.ts';
 import { columnsOf } from './text-width.ts';
 
 // What is finished scrolls up as ordinary text and is never touched again. Below it stands a region that is redrawn: the answer's
-// last line, what runs, the status, the prompt. Whoever has a part of it says what it shows whenever it is drawn.
+// last line, what runs, the status, the prompt. The owner of a part says what it shows at each drawing.
 
 /** A terminal of which the last lines are redrawn. */
 export interface LiveScreen {
@@ -106,7 +106,7 @@ function sizeOf({ terminal }: Held): { readonly columns: number; readonly rows: 
 }
 
 function print(held: Held, lines: readonly string[]): void {
-  // Whoever has something to say after the end says it as anybody would.
+  // Text after the end is written as usual.
   if (held.isClosed) held.terminal.write(lines.map((line) => `${line}\r\n`).join(''));
   else for (const line of lines) held.printed.push(line);
   schedule(held);
@@ -170,7 +170,7 @@ const escape = '\u001b[';
 const eraseBelow = `${escape}J`;
 const eraseLine = `${escape}K`;
 
-/** Everything anew: the final lines where the region was, and the region below them. */
+/** Redraws everything: the final lines where the region was, and the region below them. */
 function rewrite({ cursor }: Held, printed: readonly string[], lines: readonly string[]): string {
   const final = printed.map((line) => `${line}\r\n`).join('');
   return `${toTop(cursor.row)}${eraseBelow}${final}${lines.join('\r\n')}`;

@@ -25,12 +25,12 @@ import { wrapSpans } from './wrap-spans.ts';
 
 export interface LiveViewParts {
   readonly stage: Stage;
-  /** Lets go of the terminal, where it is this view's own. */
+  /** Releases the terminal, where it is this view's own. */
   readonly release: () => void;
   readonly clock: Clock;
 }
 
-/** Shows runs on a terminal: what is finished scrolls up, what goes on is redrawn below it. */
+/** Shows runs on a terminal: what is finished scrolls up, what is in progress is redrawn below it. */
 export function createLiveView(
   io: Pick<CliIo, 'env' | 'isTerminal'>,
   options: RunViewOptions,
@@ -82,7 +82,7 @@ interface Held extends ViewPaint {
   block: 'none' | 'text' | 'event' | 'question' | 'shared';
   /** The last line that was printed is empty. */
   isGapOpen: boolean;
-  /** The failure that a tool's end has told already. */
+  /** The failure that a tool's end has reported already. */
   lastTold: string | undefined;
   tick: Cancel | undefined;
   removePart: (() => void) | undefined;
@@ -123,7 +123,7 @@ function stopTicking(held: Held): void {
   held.tick = undefined;
   held.removePart?.();
   held.removePart = undefined;
-  // Whoever shares the screen says something before the next run begins.
+  // The owner of the screen writes something before the next run begins.
   if (held.options.stage !== undefined) held.block = 'shared';
 }
 
@@ -138,7 +138,7 @@ function drawRun(held: Held, columns: number): { readonly lines: readonly string
   return { lines: [...first, ...shown, '', ...region] };
 }
 
-/** A line between what has been said and what goes on. */
+/** An empty line between the finished output and the work in progress. */
 function apart({ block, isGapOpen }: Held, region: readonly string[]): readonly string[] {
   return block === 'none' || isGapOpen ? region : ['', ...region];
 }

@@ -3,7 +3,7 @@ import { wrapSpans } from './wrap-spans.ts';
 import type { Span } from './wrap-spans.ts';
 import type { Look, ViewPaint } from './view-paint.ts';
 
-/** What a line of Markdown depends on: whether it stands in a block of code, and by which mark that ends. */
+/** What a line of Markdown depends on: whether it is in a block of code, and by which mark that ends. */
 export interface MarkdownState {
   readonly fence: string | undefined;
 }

@@ -7,8 +7,8 @@ import type { RunFacts } from './run-facts.ts';
 import { safeQuote } from './safe-text.ts';
 import type { RunViewOptions } from './view-options.ts';
 
-/** How a run ended, what it took, and how to go on. The answer itself has been shown. */
-export function outcomeLines(outcome: RunOutcome, { options, facts }: Told): readonly Said[] {
+/** How a run ended, what it took, and how to resume it. The answer itself has been shown. */
+export function outcomeLines(outcome: RunOutcome, { options, facts }: OutcomeContext): readonly Said[] {
   return [
     ...endLines(outcome, options.resumeCommand !== undefined),
     ...(outcome.unsaved === undefined
@@ -27,12 +27,15 @@ export function outcomeLines(outcome: RunOutcome, { options, facts }: Told): rea
   ];
 }
 
-interface Told {
+interface OutcomeContext {
   readonly options: Pick<RunViewOptions, 'resumeCommand' | 'answerSteps'>;
   readonly facts: Pick<RunFacts, 'turn' | 'attempt'>;
 }
 
-function goOnLines(outcome: RunOutcome, { resumeCommand, answerSteps }: Told['options']): readonly Said[] {
+function goOnLines(
+  outcome: RunOutcome,
+  { resumeCommand, answerSteps }: OutcomeContext['options'],
+): readonly Said[] {
   const request = outcome.type === 'suspended' ? outcome.request : undefined;
   // Without an answer it would only ask again.
   if (request !== undefined && request.type !== 'mend') {
@@ -40,7 +43,7 @@ function goOnLines(outcome: RunOutcome, { resumeCommand, answerSteps }: Told['op
     return steps.map(({ text, command }) => ({ sign: '→', text: `${text}: ${command}` }));
   }
   const resume = canGoOn(outcome) ? resumeCommand?.(outcome.runId) : undefined;
-  return resume === undefined ? [] : [{ sign: '→', text: `go on with: ${resume}` }];
+  return resume === undefined ? [] : [{ sign: '→', text: `resume with: ${resume}` }];
 }
 
 function canGoOn(outcome: RunOutcome): boolean {
@@ -63,7 +66,7 @@ function endLines(outcome: RunOutcome, canBeResumed: boolean): readonly Said[] {
       return [
         {
           sign: '■',
-          text: `cancelled: what was done stays done${canBeResumed ? ', and the run can go on' : ''}`,
+          text: `cancelled: what was done stays done${canBeResumed ? ', and the run can be resumed' : ''}`,
           look: 'recovery',
         },
       ];
@@ -75,14 +78,14 @@ function endLines(outcome: RunOutcome, canBeResumed: boolean): readonly Said[] {
 }
 
 const suspensions = {
-  approval: 'it waits for somebody to say yes or no',
-  'in-doubt': 'it waits for somebody to say whether a call happened',
+  approval: 'it waits for approval',
+  'in-doubt': 'it waits for a person to say whether a call happened',
   'long-wait': 'the provider asked for a long wait',
   credit: 'the account of the provider is empty',
   credentials: 'the key was not accepted',
   clarification: 'it waits for an answer in words',
-  storage: 'it could not be written down, and what is not written down is not done',
-  released: 'this process has let go of it',
+  storage: 'it could not be recorded, and what is not recorded is not done',
+  released: 'this process has released it',
 } as const satisfies Record<SuspendReason, string>;
 
 function suspendedText({
@@ -92,19 +95,19 @@ function suspendedText({
   failure,
 }: Extract<RunOutcome, { type: 'suspended' }>): string {
   const from = resumeAt === undefined ? '' : `; not before ${new Date(resumeAt).toISOString()}`;
-  // What must be mended is said by the failure.
+  // The failure says what must be fixed.
   const isSaid = request === undefined || (request.type === 'mend' && failure !== undefined);
   const asked = request?.type === 'question' ? request.question : request?.why;
   const about = isSaid ? '' : `; ${safeQuote(asked ?? '', 160)}`;
   const why = failure === undefined ? '' : `; ${failureText(failure)}`;
   const isNoModel = reason === 'credentials' && failure?.code === 'MODEL_NOT_FOUND';
-  const waits = isNoModel ? 'the model cannot be had with this key' : suspensions[reason];
+  const waits = isNoModel ? 'the model is not available with this key' : suspensions[reason];
   return `suspended: ${waits}${from}${about}${why}`;
 }
 
-function sumLine(outcome: RunOutcome, facts: Told['facts']): Said {
+function sumLine(outcome: RunOutcome, facts: OutcomeContext['facts']): Said {
   const { usage } = outcome;
-  // A turn in which no model was asked any more is none to whoever waited for it.
+  // A turn in which no model was asked is not counted for the reader.
   const isEmptyTurn = outcome.type === 'cancelled' && facts.turn === outcome.turns && facts.attempt === 0;
   const turns = isEmptyTurn ? Math.max(0, outcome.turns - 1) : outcome.turns;
   const { inputTokens, outputTokens, costUsd, unknownCost, requests, elapsedMs, toolCalls } = usage;

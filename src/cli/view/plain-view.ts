@@ -21,7 +21,7 @@ import { takenBackText } from './taken-back.ts';
 import { endsText, isToldAlready } from './told-failures.ts';
 import type { RunViewOptions } from './view-options.ts';
 
-/** Tells runs in plain lines, one for each thing that happened; nothing is written twice or taken away. */
+/** Shows runs in plain lines, one for each thing that happened; nothing is written twice or taken away. */
 export function createPlainView(
   io: Pick<CliIo, 'stdout' | 'stderr' | 'columns' | 'env' | 'isTerminal'>,
   options: RunViewOptions,
@@ -55,7 +55,7 @@ interface Held {
   answer: AnswerText;
   answerTurn: number;
   lastTold: string | undefined;
-  /** When each running tool last told of its progress. */
+  /** When each running tool last reported its progress. */
   readonly progressAtMs: Map<string, number>;
 }
 
@@ -147,7 +147,7 @@ async function ask(held: Held, request: PersonRequest, signal: AbortSignal): Pro
     const isOpen = request.type === 'question';
     const what = isOpen
       ? 'not interactive, so the question stays open'
-      : 'nobody is here who could answer, which is a no';
+      : 'not interactive, so approval is denied';
     writeLines(held, [`note: ${what}`]);
     return undefined;
   }
@@ -156,7 +156,7 @@ async function ask(held: Held, request: PersonRequest, signal: AbortSignal): Pro
   for (let round = 0; round < maxRounds; round += 1) {
     held.sink.write(question.prompt);
     const typed = await readLine(signal);
-    // Whoever ended the run has not answered.
+    // Cancelling the run is not an answer.
     if (typed === undefined) return signal.aborted ? undefined : question.refusal;
     const read = question.read(typed.trim());
     if (read !== undefined) return read.answer;

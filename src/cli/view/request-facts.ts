@@ -7,7 +7,7 @@ import { readContent } from '../../tools/workspace/text-file.ts';
 import type { Workspace } from '../../tools/workspace/workspace.ts';
 import type { ApprovalFacts } from '../text/approval-lines.ts';
 
-/** More than that is no help to somebody who must decide. */
+/** More than that does not help the person who decides. */
 const maxPreviewBytes = 1024 * 1024;
 
 /** What a person is shown, with the very file whose text it is. */

@@ -14,7 +14,7 @@ export interface RunFacts {
   /** As far as prices are known. */
   costUsd: number | undefined;
   recoveries: number;
-  /** Its end has been told: what comes after it is on record, and of no use to whoever reads on. */
+  /** Its end has been shown: what comes after it is on record, and of no use to the reader. */
   isOver: boolean;
   readonly tools: Map<string, RunningTool>;
   /** Of the runs below that are at work, by their names. */

@@ -11,12 +11,12 @@ const endings: ReadonlySet<RunEvent['type']> = new Set([
   'run-finished',
 ]);
 
-/** Whether a line of text that is not complete ends here. A failure does not end it: the text may go on, or be taken back. */
+/** Whether a line of text that is not complete ends here. A failure does not end it: the text may continue, or be taken back. */
 export function endsText({ type }: RunEvent): boolean {
   return endings.has(type);
 }
 
-/** A tool's failure comes twice: as its end, and as a failure. It is told once. */
+/** A tool's failure comes twice: as its end, and as a failure. It is reported once. */
 export function isToldAlready(held: { lastTold: string | undefined }, event: RunEvent): boolean {
   if (event.type === 'child-event') return isToldAlready(held, event.event);
   if (event.type === 'tool-finished') held.lastTold = event.end.failure && nameOf(event.end.failure);
