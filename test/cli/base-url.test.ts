@@ -345,7 +345,7 @@ describe('a file of the workspace', { timeout: 60_000 }, () => {
         ANTHROPIC_API_KEY: 'test-key',
       });
       expect(originOfBaseURL(other)).toEqual(["the provider's own", 'default']);
-      expect(other.out).toContain('it stands beside a model of openai');
+      expect(other.out).toContain('it is set beside a model of openai');
     } finally {
       await rm(file);
     }

@@ -296,7 +296,7 @@ describe('rerail why and explain', () => {
   it('say whose question it is', async () => {
     const { out } = await at(runWhy, ['waiting']);
     expect(out).toContain('It waits for approval of this: pay {"cents":5}');
-    expect(out).toMatch(/It is its node settle, run waiting\/settle, that waits\. \[events? \d/);
+    expect(out).toMatch(/The node that waits is settle, run waiting\/settle\. \[events? \d/);
     expect(out).not.toMatch(/\bmodel\b/);
   });
 

@@ -368,7 +368,7 @@ describe('rerail approve and reject', () => {
     expect(JSON.parse(json.out)).toEqual({ type: 'answer-recorded', runId: 'to-approve', verdict: 'yes' });
     const late = await type(rejectWith, 'to-approve', { file });
     expect(late.err).toMatch(
-      /it was answered already, and the first answer counts\. Go on with it: rerail resume to-approve/,
+      /it was answered already, and the first answer counts\. Resume it: rerail resume to-approve/,
     );
     const options = { tools: [pay(() => paid.push('paid') && 'paid')] };
     const resumed = await type(resumeWith, 'to-approve', { file, options });

@@ -297,7 +297,7 @@ describe('a run that waits, and whose record ends with its question', () => {
     const kept = sqlite(store);
     const reading = await readRun(kept, 'in-doubt');
     await kept.close();
-    // So it is where the process that carried it first had somebody to ask by itself.
+    // So it is where the first process that ran it could ask a person itself.
     const items = reading.items.filter(({ type }) => type !== 'suspended');
     const asking = { ...reading, phase: 'asking' as const, items };
     const [waiting] = whyAnswers(asking, { topic: 'waiting', nowMs: reading.row.updatedAtMs });

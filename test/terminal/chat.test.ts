@@ -66,7 +66,7 @@ describe('a chat whose provider misbehaves', () => {
     terminal.type('Hello\r');
     await terminal.waitFor(/resume with: rerail resume /);
     terminal.type('/why\r');
-    const text = await terminal.waitFor(/With the events that this rests on/);
+    const text = await terminal.waitFor(/With the events behind each sentence/);
     expect(text).toMatch(/AUTHENTICATION_ERROR/);
   });
 });

@@ -50,4 +50,4 @@ function write<Facts>(
 }
 
 const lastWords =
-  'The work could not be finished, and what is known about it could not be written down. Look at the events of the run.';
+  'The work could not be finished, and the facts about it could not be recorded. Look at the events of the run.';

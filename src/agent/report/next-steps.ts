@@ -87,7 +87,7 @@ const steps = {
   'raise-limit':   { text: 'allow more, if it is worth it', call: 'createAgent({ limits: { <limit>: … }, … })' },
   'more-time':     { text: 'allow more time, or ask for less at once', call: 'createAgent({ limits: { timeoutMs: … }, … })' },
   'fix-tool':      { text: 'fix the tool or what it depends on, then resume' },
-  'fix-schema':    { text: 'make the schema of the answer simpler, or say more plainly what is wanted' },
+  'fix-schema':    { text: 'make the schema of the answer simpler, or describe more clearly what you want' },
   'fix-request':   { text: 'correct what was asked for: the message says what the other side did not take' },
   'look-outside':  { text: 'check outside whether the last act took effect, before it is repeated' },
   approve:         { text: 'allow the call by a rule, if it should be allowed', call: "createAgent({ policy: { permissions: [{ tool: '…', permission: 'allow' }] }, … })" },

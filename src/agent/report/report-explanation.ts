@@ -16,7 +16,7 @@ export function describeExplanation({ summary, claims, nextSteps, model }: RunEx
         ]),
     {
       type: 'paragraph',
-      text: 'A model wrote this. Its numbers, codes and names were checked against what happened; what stands above is complete without it.',
+      text: 'A model wrote this. Its numbers, codes and names were checked against the record; the report above is complete without it.',
     },
   ];
 }

@@ -47,7 +47,7 @@ export interface ChatAgent {
   readonly tools: readonly Pick<Tool, 'name' | 'description' | 'effect' | 'permission'>[];
   /** Undoes the changes of files by one run. */
   readonly takeBack: (runId: string) => Promise<readonly TakenBack[]>;
-  /** What a person should know before he says yes to a call. */
+  /** What a person should know before approving a call. */
   readonly preview?: (
     request: PersonRequest,
     signal: AbortSignal,

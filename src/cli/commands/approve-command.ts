@@ -4,7 +4,7 @@ import { systemSeam } from '../run-reading/agent-seam.ts';
 import type { AgentSeam } from '../run-reading/agent-seam.ts';
 import { answerCall } from '../run-reading/answer-call.ts';
 
-/** Says yes to the call that a run asks about. */
+/** Approves the call that a run asks about. */
 export const runApprove: CommandRun = (given, io) => approveWith(systemSeam, given, io);
 
 /** The same, with an agent that is handed in. */

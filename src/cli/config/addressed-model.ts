@@ -88,7 +88,7 @@ function likelyFault(asked: string, { failure, from }: FaultFacts): string {
   const base = pathname.replace(endpoint, '');
   const usual = origin + version;
   if (!/\/v\d\w*$/.test(base)) {
-    const other = base === '' ? '' : ` If nothing is meant to stand below "${base}": ${toType(usual, from)}`;
+    const other = base === '' ? '' : ` If no path should follow "${base}": ${toType(usual, from)}`;
     return `The version is probably missing: ${toType(origin + base + version, from)}${other}`;
   }
   if (base !== version) return `The path "${base}" is probably wrong: ${toType(usual, from)}`;

@@ -188,7 +188,7 @@ function unknownKey(name: string, { path, known }: KnownKeys): ValueProblem {
   if (isSecretName(name)) {
     return {
       path,
-      text: `${shown} is not known: keys do not stand in a configuration, set them in the environment, as ANTHROPIC_API_KEY`,
+      text: `${shown} is not known: keys do not belong in a configuration, set them in the environment, as ANTHROPIC_API_KEY`,
     };
   }
   const [nearest] = nearestNames(name, known);

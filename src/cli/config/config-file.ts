@@ -47,7 +47,7 @@ function readJson(file: SourceFile, shown: string): ConfigFile {
   const placeOf = (at: string): string => `${shown}:${lineOf(read.lines, at)}`;
   const duplicates = read.duplicates.map(({ path: at, line, firstLine }) => ({
     place: `${shown}:${line}`,
-    text: `"${at}" stands here for the second time; the first is on line ${firstLine}: remove one of them`,
+    text: `"${at}" appears twice; the first is on line ${firstLine}: remove one of them`,
   }));
   return toFile(read.value, { placeOf, folder: path.dirname(file.path), duplicates });
 }

@@ -90,9 +90,7 @@ describe('a configuration that is wrong (U03)', () => {
     {
       fault: 'a name that comes twice',
       text: '{\n"fetch": true,\n"fetch": false }',
-      says: [
-        'rerail.config.json:3: "fetch" stands here for the second time; the first is on line 2: remove one of them',
-      ],
+      says: ['rerail.config.json:3: "fetch" appears twice; the first is on line 2: remove one of them'],
     },
     {
       fault: 'an unknown name',
@@ -122,7 +120,7 @@ describe('a configuration that is wrong (U03)', () => {
       fault: 'a key by its name',
       text: '{ "apiKey": "x" }',
       says: [
-        'rerail.config.json:1: "apiKey" is not known: keys do not stand in a configuration, set them in the environment, as ANTHROPIC_API_KEY',
+        'rerail.config.json:1: "apiKey" is not known: keys do not belong in a configuration, set them in the environment, as ANTHROPIC_API_KEY',
       ],
     },
     {
@@ -200,7 +198,7 @@ describe('a configuration that is wrong (U03)', () => {
       fault: 'everything at once',
       text: '{\n"modle": "x",\n"fetch": 1,\n"fetch": 2,\n"limits": { "maxTurns": 0 }\n}',
       says: [
-        'rerail.config.json:4: "fetch" stands here for the second time; the first is on line 3: remove one of them',
+        'rerail.config.json:4: "fetch" appears twice; the first is on line 3: remove one of them',
         'rerail.config.json:2: "modle" is not known; did you mean "model"?',
         'rerail.config.json:3: fetch must be true or false, found 2',
         'rerail.config.json:5: limits.maxTurns must be a whole number of at least 1, found 0',

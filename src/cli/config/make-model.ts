@@ -34,7 +34,7 @@ export function addressFor(
   const meant = providerOf(address.besideModel ?? name);
   // Its writer had the key of another provider in mind: this one's must not go there.
   if (meant !== providerOf(name)) {
-    const notice = `${place} was not used: it stands beside a model of ${meant}, and ${printable(name)} was chosen. Type --base-url <url> to set one`;
+    const notice = `${place} was not used: it is set beside a model of ${meant}, and ${printable(name)} was chosen. Type --base-url <url> to set one`;
     return { address: undefined, notices: [notice] };
   }
   return { address: { ...address, provider }, notices: [] };

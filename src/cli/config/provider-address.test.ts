@@ -48,7 +48,7 @@ describe('a key does not go to an address that was meant for another', () => {
     const settings = await world.load({ model: 'anthropic:claude-sonnet-5' });
     expect(addressOf(settings)).toEqual(["baseURL the provider's own default"]);
     expect(settings.notices).toEqual([
-      'baseURL in rerail.config.json:1 was not used: it stands beside a model of openai, and anthropic:claude-sonnet-5 was chosen. Type --base-url <url> to set one',
+      'baseURL in rerail.config.json:1 was not used: it is set beside a model of openai, and anthropic:claude-sonnet-5 was chosen. Type --base-url <url> to set one',
     ]);
     expect(addressOf(await world.load({ model: 'openai:gpt-5.5' }))).toEqual([
       `baseURL ${gateway} rerail.config.json:1`,

@@ -6,7 +6,7 @@ import { readFileBounded } from './read-file-bounded.ts';
 import type { StateFolders } from './state-folders.ts';
 import { writePrivateFile } from './write-private-file.ts';
 
-/** A file with exactly the content that a person has said yes to. */
+/** A file with exactly the content that a person has trusted. */
 export interface TrustedFile {
   /** Absolute, its folder without links. */
   readonly path: string;
@@ -15,7 +15,7 @@ export interface TrustedFile {
   readonly atMs: number;
 }
 
-/** Which files a person has said yes to. */
+/** Which files a person has trusted. */
 export interface TrustList {
   readonly file: string;
   readonly entries: readonly TrustedFile[];
@@ -69,7 +69,7 @@ export function isTrusted(
   return list.entries.some((entry) => entry.path === file.path && entry.sha256 === file.sha256);
 }
 
-/** Says yes to these files. An earlier content of the same file is no longer trusted; the oldest entries make room. */
+/** Trusts these files. An earlier content of the same file is no longer trusted; the oldest entries make room. */
 export async function addTrust(list: TrustList, files: readonly TrustedFile[]): Promise<TrustList> {
   const named = new Set(files.map((file) => file.path));
   const entries = [...list.entries.filter((entry) => !named.has(entry.path)), ...files].slice(-maxEntries);

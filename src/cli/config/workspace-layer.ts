@@ -19,7 +19,7 @@ import { contentHash, readTrustList } from './trust-list.ts';
 import type { TrustList } from './trust-list.ts';
 import { judgeFiles, passedOverNotice } from './workspace-trust.ts';
 
-/** What a workspace has a say in, as far as a person has said yes to it. */
+/** The settings of a workspace, as far as a person has trusted them. */
 export interface WorkspaceLayer {
   readonly values: readonly GivenValue[];
   readonly problems: readonly ConfigProblem[];
@@ -148,7 +148,7 @@ function isOurs(name: string): boolean {
   return addressNames.has(name) || /^(?:RERAIL_|XDG_|NODE_|HOME$|(?:https?|all|no)_proxy$)/i.test(name);
 }
 
-/** The person who says yes to an .env is shown its names only, so nothing in it may change what is allowed or who is asked. */
+/** The person who trusts an .env is shown its names only, so nothing in it may change what is allowed or which model is asked. */
 function unreadNotice(name: string): string {
   return `${visible(name)} in .env was not read: of an .env only keys of providers are. Export it yourself, or write the setting in rerail.config.json`;
 }

@@ -55,7 +55,7 @@ export const tourSamples: readonly TourSample[] = [
   {
     title: 'A prompt that is too long',
     cameIn: '400 "prompt is too long: 214298 tokens > 200000 maximum"',
-    matcher: '"429": wait and retry. But that 429 stands inside 214298.',
+    matcher: '"429": wait and retry. But that 429 is part of 214298.',
     observation: {
       provider: 'anthropic',
       status: 400,

@@ -60,7 +60,7 @@ const statuses: Readonly<Record<ReadNode['status'], { readonly text: string; rea
   failed: { text: 'failed', style: 'failure' },
   skipped: { text: 'skipped' },
   waiting: { text: 'waits', style: 'recovery' },
-  cancelled: { text: 'broken off' },
+  cancelled: { text: 'cancelled' },
   'not-reached': { text: 'not reached' },
   begun: { text: 'begun', style: 'recovery' },
 };

@@ -123,7 +123,7 @@ export interface NodesKnown {
   readonly hasEnded: boolean;
 }
 
-/** All nodes, in the order of the outcome. What was begun when the run ended was broken off. */
+/** All nodes, in the order of the outcome. What was in progress when the run ended is cancelled. */
 export function nodesOf(nodes: NodeMap, { names, isEachOnce, hasEnded }: NodesKnown): readonly ReadNode[] {
   const known = [...nodes.values()].map((node): ReadNode =>
     hasEnded && (node.status === 'begun' || node.status === 'waiting')

@@ -273,7 +273,7 @@ function openPoints(reading: RunReading): readonly WhyPoint[] {
   if (request === undefined || request.type === 'mend' || question === undefined) return [];
   return [
     {
-      text: `A person was being asked, and the question still stands: ${requestText(request)}.`,
+      text: `A person was being asked, and the question is still open: ${requestText(request)}.`,
       seqs: question.seqs,
     },
   ];

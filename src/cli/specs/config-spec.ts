@@ -8,7 +8,7 @@ export const configSpec: CommandSpec = {
   options: [...settingOptions, jsonOption],
   details: [
     'Settings come from flags, then from the environment (RERAIL_MODEL, RERAIL_STORE, RERAIL_SANDBOX …), then from rerail.config.ts or rerail.config.json in the workspace, then from config.ts or config.json in $XDG_CONFIG_HOME/rerail, then from defaults: value by value. Rules of "permissions" and paths of "protect" are joined instead.',
-    'A configuration that is found in a workspace is used only after you have said so: see rerail trust. Keys of providers stand in the environment, never in a file; none is shown.',
+    'A configuration that is found in a workspace is used only after you have trusted it: see rerail trust. Keys of providers belong in the environment, never in a file; none is shown.',
   ],
   examples: [
     { line: 'rerail config' },

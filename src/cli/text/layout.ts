@@ -21,7 +21,7 @@ export function createScreen(io: Pick<CliIo, 'columns' | 'env' | 'isTerminal'>):
   };
 }
 
-/** A label and what stands beside it. */
+/** A label and the text beside it. */
 export interface Row {
   readonly label: string;
   readonly text: string;

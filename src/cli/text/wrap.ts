@@ -1,6 +1,6 @@
 /**
  * Breaks a text into lines of at most `width` columns: between words where it can, inside a word that is longer. Its own
- * line breaks stay, and the indent of a line is kept by what is broken off it.
+ * line breaks stay, and the indent of a line is kept by its continuation lines.
  */
 export function wrap(text: string, width: number): readonly string[] {
   return text.split('\n').flatMap((line) => wrapLine(line, width));

@@ -22,7 +22,7 @@ export interface ShownFile {
   readonly contentHash: string;
 }
 
-/** What a person should know before he says yes to a call in a workspace: what the file holds now, what a command would run in. */
+/** What a person should know before approving a call in a workspace: the content of the file, the sandbox of a command. */
 export async function requestFacts(
   workspace: Workspace,
   request: PersonRequest,

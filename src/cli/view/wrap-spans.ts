@@ -10,7 +10,7 @@ export interface Span {
 export interface WrapOptions {
   readonly columns: number;
   readonly paint: ViewPaint['paint'];
-  /** What stands before the first line, and before those that are broken off it. */
+  /** The prefix of the first line, and of its continuation lines. */
   readonly first?: string;
   readonly rest?: string;
   /** Blanks stay as they are, and lines break anywhere. */
@@ -68,7 +68,7 @@ function place(line: Line, token: Token, room: number): void {
 }
 
 function add(line: Line, { text, look, isBlank }: Token, width: number): void {
-  // A line that was broken off does not begin with the blank where it was broken.
+  // A continuation line does not begin with the blank where the line was broken.
   if (isBlank && line.width === 0 && line.rows.length > 0) return;
   line.spans.push(look === undefined ? { text } : { text, look });
   line.width += width;
