@@ -270,7 +270,7 @@ describe('rerail classify', () => {
 describe('the note about standard input', () => {
   afterEach(() => vi.useRealTimers());
 
-  it('tells a person, and only a person, that it is being read', async () => {
+  it('informs a person, and only a person, that it is being read', async () => {
     vi.useFakeTimers();
     const slow = (): AsyncIterable<Uint8Array> => later(5000, '{"error":{}}');
     const person = run(['classify'], { stdin: slow(), isTerminal: { ...pipe, stderr: true } });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { buildCommandLine } from './command-line.ts';
 import type { CommandLine, Result } from './command-line.ts';
 
-// A change that one process asks about, a second one says yes to, and a third one makes.
+// A change that one process asks about, a second one approves, and a third one makes.
 
 let program: CommandLine;
 let folder: string;
@@ -67,7 +67,7 @@ describe('a change that was approved with --no-resume', { timeout: 60_000 }, () 
     expect(await readFile(source(), 'utf8')).toBe(`// mine\n${area}`);
   });
 
-  it('is made by whoever resumes the run', async () => {
+  it('is made by the process that resumes the run', async () => {
     await approved();
     const done = await rerail('resume', 'r1');
     expect(done).toMatchObject({ exitCode: 0 });

@@ -229,7 +229,7 @@ describe('a wrong address says what was asked, what is likely and what to type',
       says: ['Asked was {gate}/page/v1/messages, by --base-url.', 'type --base-url "{gate}/v1".'],
     },
     {
-      what: 'OpenAI, nobody listens',
+      what: 'OpenAI, no server listens',
       family: 'openai' as const,
       url: 'http://127.0.0.1:9',
       exitCode: 13,
@@ -291,7 +291,7 @@ describe("a wrong model or key at an address of one's own", { timeout: 60_000 },
     },
   );
 
-  it('goes on after a wrong address with the right one', async () => {
+  it('resumes after a wrong address with the right one', async () => {
     const failed = await ask('openai', ['--base-url', '{gate}/wrong/v1', '--run-id', 'mended']);
     expect(failed.exitCode).toBe(14);
     const argv = ['resume', 'mended', '--model', 'openai:gpt-5.4', '--base-url', '{gate}/v1'];

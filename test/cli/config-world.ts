@@ -23,7 +23,7 @@ export interface ConfigWorld {
   readonly out: () => string;
   readonly err: () => string;
   readonly write: (file: string, content: string | Uint8Array) => string;
-  /** Says yes to what is in the workspace now. */
+  /** Trusts what is in the workspace now. */
   readonly trust: () => Promise<void>;
   readonly load: (flags?: SettingFlags, options?: LoadOptions) => Promise<Settings>;
   /** The message and the lines of all problems. */

@@ -67,7 +67,7 @@ describe('rerail demo', { timeout: 60_000 }, () => {
     expect(err).toContain('--seed must be a whole number');
   });
 
-  it('mends the project and ends with 0 in plain lines, without a terminal', () => {
+  it('repairs the project and ends with 0 in plain lines, without a terminal', () => {
     expect({ exitCode: shown.exitCode, err: shown.err }).toEqual({ exitCode: 0, err: '' });
     expect(shown.out).toMatch(/^ {2}tests +1 of 6 fail$/m);
     expect(shown.out).toMatch(/^ {2}tests +before: 1 of 6 fail; after: 6 of 6 pass$/m);

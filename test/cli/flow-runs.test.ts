@@ -92,8 +92,8 @@ const at = (
   flags: Readonly<Record<string, unknown>> = {},
 ): Promise<Done> => perform(run, { args: [...args], flags: { store, ...flags } }, { now: () => Date.now() });
 
-describe('rerail runs, where runs stand below others', () => {
-  it('lists only those that stand below none', async () => {
+describe('rerail runs, where runs have child runs', () => {
+  it('lists only those without a parent', async () => {
     const { out } = await at(runRuns, []);
     expect(out).toContain('waiting');
     expect(out).not.toMatch(/(waiting|failed|handed|teamed)\/|^ *\//m);
@@ -120,7 +120,7 @@ describe('rerail runs, where runs stand below others', () => {
     expect(out).not.toContain('failed/');
   });
 
-  it('tells a program the whole ids', async () => {
+  it('gives a program the whole ids', async () => {
     const { out } = await at(runRuns, [], { below: 'handed', json: true });
     expect(out).toContain('"runId":"handed/0-desk"');
   });
@@ -247,7 +247,7 @@ describe('what to do about a flow that waits', () => {
     },
   );
 
-  it('is written down by approve, and the flow goes on by it', async () => {
+  it('is recorded by approve, and the flow resumes with it', async () => {
     const kept = sqlite(store);
     const paid: ScriptStep = ({ messages }) => (messages.at(-1)?.role === 'tool' ? 'Paid.' : payOnce);
     const make = (): Agent<unknown> =>

@@ -103,7 +103,7 @@ describe('a reader that leaves before the end (F11, F21)', { timeout: 60_000 }, 
   );
 
   it('ends a resumed run the same way', async () => {
-    // The command was broken off, so that somebody must say first whether it happened.
+    // The command was interrupted, so a person must first say whether it happened.
     expect((await ended(start(['resume', 'left-stdout-7']))).exitCode).toBe(23);
     const { said } = await ended(start(['why', 'left-stdout-7']));
     const [, hash = ''] = /--call ([0-9a-f]+)/.exec(said) ?? [];

@@ -68,7 +68,7 @@ describe('rerail with runs in Postgres', { timeout: 60_000 }, () => {
     expect(await readdir(path.join(folder, 'project'))).toEqual([]);
   });
 
-  it('answers a run that waits, and goes on with it from another process', async () => {
+  it('answers a run that waits, and resumes it from another process', async () => {
     await writeFile(path.join(folder, 'project', 'package.json'), '{"type":"module"}');
     const plea = 'The tests fail (node --test). Find out why and fix it.';
     const asked = await rerail([

@@ -227,7 +227,7 @@ describe('rerail export', () => {
     expect(fromStore.out).toBe(fromBundle.out);
   });
 
-  it('writes a run that waits, which goes on waiting', async () => {
+  it('writes a run that waits, which keeps waiting', async () => {
     const { exitCode, out } = await line.run(['export', waiting, ...store]);
     const run = { runId: waiting, status: 'suspended' };
     expect(JSON.parse(out)).toMatchObject({ format: 'rerail-run', run });

@@ -91,7 +91,7 @@ async function phaseOf(file: string, runId: string): Promise<string | undefined>
   return reading?.phase;
 }
 
-describe('a run that cannot be gone on with', () => {
+describe('a run that cannot be resumed', () => {
   it.each([
     {
       what: 'one that is not there',
@@ -122,21 +122,21 @@ describe('a run that cannot be gone on with', () => {
       says: /has ended \(stopped: turns/,
     },
     {
-      what: 'a yes to one that completed',
+      what: 'an approval of one that completed',
       command: approveWith,
       run: 'retried',
       exitCode: 2,
       says: /has ended \(completed/,
     },
     {
-      what: 'a yes to one that asks nothing',
+      what: 'an approval of one that asks nothing',
       command: approveWith,
       run: 'failed',
       exitCode: 2,
       says: /asks for no approval\. See what it does: rerail why failed/,
     },
     {
-      what: 'a yes to a call in doubt',
+      what: 'an approval of a call in doubt',
       command: approveWith,
       run: 'in-doubt',
       exitCode: 2,
@@ -162,7 +162,7 @@ describe('a run that cannot be gone on with', () => {
     expect({ exitCode: done.exitCode, out: done.out }).toEqual({ exitCode, out: '' });
   });
 
-  it('is refused with an answer to a question that nobody asks', async () => {
+  it('is refused with an answer to a question that is not asked', async () => {
     const done = await type(resumeWith, 'failed', { flags: { answer: 'yes' } });
     expect(done.err).toMatch(/The run "failed" asks nothing that could be answered\. Leave --answer out/);
     expect(done.exitCode).toBe(2);
@@ -237,7 +237,7 @@ describe('a run that cannot be gone on with', () => {
     });
   });
 
-  it('is not told no by being resumed without an answer', async () => {
+  it('is not denied by being resumed without an answer', async () => {
     const file = copy();
     const done = await type(resumeWith, 'to-approve', { file });
     expect(done.exitCode).toBe(23);
@@ -269,7 +269,7 @@ describe('rerail resume', () => {
     },
     { what: 'waits', run: 'failed', script: [call('pay')], exitCode: 23 },
     { what: 'completed', run: 'failed', script: ['Done.'], exitCode: 0 },
-    { what: 'mended', run: 'no-key', script: ['Done.'], exitCode: 0 },
+    { what: 'fixed', run: 'no-key', script: ['Done.'], exitCode: 0 },
     { what: 'due', run: 'long-wait', script: ['Done.'], exitCode: 0, afterMs: 8_000_000 },
     { what: 'taken over', run: 'interrupted', script: ['Done.'], options: { tools: [hang()] }, exitCode: 23 },
   ])('ends with the exit code of the outcome: $what', async ({ run, exitCode, ...rest }) => {
@@ -302,7 +302,7 @@ describe('rerail resume', () => {
     expect(await statusOf(file, 'in-doubt')).toBe('completed');
   });
 
-  it('asks the person at the terminal before it goes on', async () => {
+  it('asks the person at the terminal before it resumes', async () => {
     const file = copy();
     const asked: string[] = [];
     const done = await type(resumeWith, 'to-approve', {
@@ -355,7 +355,7 @@ describe('rerail approve and reject', () => {
     expect(done.exitCode).toBe(0);
   });
 
-  it('only write the answer down with --no-resume; the first answer counts, and resume goes on by it', async () => {
+  it('only record the answer with --no-resume; the first answer counts, and resume uses it', async () => {
     const file = copy();
     const paid: unknown[] = [];
     const flags = { noResume: true, call: await pendingCall(file, 'to-approve') };
@@ -528,7 +528,7 @@ describe('an answer to a call', () => {
     expect(done.out).toContain(tells);
   });
 
-  it('of a run of another program is written down, and that program takes it', async () => {
+  it('of a run of another program is recorded, and that program reads it', async () => {
     const file = copy();
     const failure = createFailure('NOT_REGISTERED', { message: 'of another program' });
     const seam: AgentSeam = {
@@ -558,7 +558,7 @@ describe('an answer to a call', () => {
 });
 
 describe('rerail cancel', () => {
-  it('ends a run that waits, and says how to go on', async () => {
+  it('cancels a run that waits, and says how to resume it', async () => {
     const file = copy();
     const done = await type(cancelWith, 'to-approve', { file, flags: { reason: 'not needed' } });
     expect(done.out).toBe('Cancelled. What was done stays done. To resume it: rerail resume to-approve\n');
@@ -581,7 +581,7 @@ describe('rerail cancel', () => {
     expect(await phaseOf(file, 'to-approve')).toBe('suspended');
   });
 
-  it('says that another process will be told', async () => {
+  it('says that another process will cancel it', async () => {
     const file = copy();
     const store = sqlite(file, { clock: clockAt(laterMs) });
     await store.runs.claim('interrupted', { id: 'somebody-else', leaseMs: 1e12 });
@@ -599,7 +599,7 @@ function clockAt(wallMs: number) {
 }
 
 describe('a run whose process died', () => {
-  it('goes on where it was, and a call that may have happened is asked about', async () => {
+  it('resumes where it was, and a call that may have happened is asked about', async () => {
     const file = path.join(folder, 'dead.db');
     const stories = openStories(file);
     await abandon(stories, 'dead');

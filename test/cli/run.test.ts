@@ -116,7 +116,7 @@ async function processesIn(root: string): Promise<readonly string[]> {
 }
 
 describe('rerail run', { timeout: 60_000 }, () => {
-  it('denies a call that nobody can allow, typed, with exit code 22', async () => {
+  it('denies a call that no person can allow, typed, with exit code 22', async () => {
     const { exitCode, out, err } = await start([plea, ...standing(), '--run-id', 'denied']);
     expect(exitCode).toBe(22);
     expect(err).toContain('rerail: 1 call was denied, because no person was asked for approval: shell.');
@@ -129,7 +129,7 @@ describe('rerail run', { timeout: 60_000 }, () => {
     );
   });
 
-  it('waits with exit code 23 where it is told to, and says how to go on', async () => {
+  it('waits with exit code 23 on request, and says how to resume', async () => {
     const { exitCode, out, err } = await start([
       plea,
       ...standing(),
@@ -168,7 +168,7 @@ describe('rerail run', { timeout: 60_000 }, () => {
     }
   });
 
-  it('cancels at the first Ctrl-C, says how to go on, ends with 130 and leaves nothing running', async () => {
+  it('cancels at the first Ctrl-C, says how to resume, ends with 130 and leaves nothing running', async () => {
     const signal = { name: 'SIGINT', after: 'begun' } as const;
     const { exitCode, err } = await start([slowPlea, ...allowed(), '--run-id', 'interrupted'], { signal });
     expect(exitCode).toBe(130);
@@ -183,7 +183,7 @@ describe('rerail run', { timeout: 60_000 }, () => {
     expect(err).toContain('cancelled');
   });
 
-  it('lets go of the run where the terminal is closed: 129, nothing left running, and the run can be resumed', async () => {
+  it('releases the run where the terminal is closed: 129, nothing left running, and the run can be resumed', async () => {
     const signal = { name: 'SIGHUP', after: 'begun' } as const;
     const { exitCode } = await start([slowPlea, ...allowed(), '--run-id', 'hung-up'], { signal });
     expect(exitCode).toBe(129);
@@ -201,7 +201,7 @@ describe('rerail run', { timeout: 60_000 }, () => {
     expect(err).toMatch(/^rerail: The run \S+ was stopped: max-turns\n$/);
   });
 
-  it('ends quietly where whoever reads has gone', async () => {
+  it('ends quietly where the reader is gone', async () => {
     const { exitCode, err } = await start([slowPlea, ...allowed(), '--json'], { closesPipe: true });
     expect({ exitCode, err }).toEqual({ exitCode: 141, err: '' });
   });
@@ -246,7 +246,7 @@ describe('rerail run', { timeout: 60_000 }, () => {
     expect(await start(argv)).toEqual({ exitCode: 0, out: '{"city":"Paris"}\n', err: '' });
   });
 
-  it('mends a project with the embedded model and real tools', async () => {
+  it('repairs a project with the embedded model and real tools', async () => {
     const { exitCode, out } = await start([plea, ...allowed()]);
     expect(exitCode).toBe(0);
     expect(out).toMatch(/^The tests pass now \(1 of 1\)\./);

@@ -69,7 +69,7 @@ describe('rerail show refuses', () => {
 });
 
 describe('rerail show', () => {
-  it('tells a run turn by turn: attempts, decisions, waits', async () => {
+  it('shows a run turn by turn: attempts, decisions, waits', async () => {
     const { out } = await show('asked-wait');
     expect(out).toBe(
       `run       asked-wait of agent rerail:shop-1f0c77ae
@@ -90,7 +90,7 @@ Turn 1
     );
   });
 
-  it('tells of a crash, of a call in doubt and of the question about it, with the events', async () => {
+  it('reports a crash, a call in doubt and of the question about it, with the events', async () => {
     const { out } = await show('in-doubt', { events: true });
     expect(out).toMatch(
       /^\+1:00:00 +Its process had vanished, and another one took it over \(crash 1\)\. \[event 4\]$/m,
@@ -192,7 +192,7 @@ describe('rerail explain', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('asks nobody where there is only the embedded model, or where that is wished', async () => {
+  it('asks no model where there is only the embedded one, or where that is requested', async () => {
     const model = scriptedModel(['Words.']);
     const seam = fakeSeam({ file: store, models: [{ name: 'simulated:embedded', model }] });
     const embedded = await perform((given, io) => explainWith(seam, given, io), {

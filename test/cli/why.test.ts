@@ -293,7 +293,7 @@ describe('rerail why', () => {
 });
 
 describe('a run that waits, and whose record ends with its question', () => {
-  it('is told what it waits for, and what to answer', async () => {
+  it('says what it waits for, and what to answer', async () => {
     const kept = sqlite(store);
     const reading = await readRun(kept, 'in-doubt');
     await kept.close();

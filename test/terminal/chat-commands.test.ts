@@ -27,7 +27,7 @@ async function chat(script: readonly string[], options: ChatWorldOptions = {}): 
 }
 
 describe('/model', () => {
-  it('keeps the model where the wish makes no sense, and says why', async () => {
+  it('keeps the model where the request makes no sense, and says why', async () => {
     const { terminal, server } = await chat(['One.']);
     terminal.type('/model nobody\r');
     await terminal.waitFor(/"nobody" names no model\. \(CONFIG_ERROR\)/);
@@ -59,7 +59,7 @@ describe('/compact', () => {
     expect(text).not.toContain('made shorter');
   });
 
-  it('goes on with a shorter conversation, and keeps the whole one under its own name', async () => {
+  it('continues with a shorter conversation, and keeps the whole one under its own name', async () => {
     const { terminal, server, storeFile } = await chat(
       ['One.', 'Two.', 'Three.', 'Four.'].map((answer) => `${'word '.repeat(300)}${answer}`),
     );

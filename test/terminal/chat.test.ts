@@ -118,7 +118,7 @@ describe('a chat whose tool needs a yes', () => {
 describe('Ctrl-C in a chat', () => {
   const counting = { model: { script: [{ toolCalls: [{ name: 'count', arguments: {} }] }, 'Counted.'] } };
 
-  it('cancels the turn at first, says how to go on, and the chat goes on', async () => {
+  it('cancels the turn at first, says how to resume it, and the chat continues', async () => {
     const { terminal, storeFile } = await chat({ server: counting });
     terminal.type('Count\r');
     await terminal.waitFor(/› count \d+ s\n {2}counting 1\/3/);

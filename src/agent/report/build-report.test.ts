@@ -85,7 +85,7 @@ const stopped: ReportFacts = {
 describe('buildReport() for a run that failed', () => {
   const report = buildReport(failed);
 
-  it('tells a person', () => {
+  it('informs a person', () => {
     expect(report.person.text).toMatchInlineSnapshot(`
       "The work could not be finished.
 
@@ -112,7 +112,7 @@ describe('buildReport() for a run that failed', () => {
     `);
   });
 
-  it('tells a person in Markdown', () => {
+  it('informs a person in Markdown', () => {
     expect(report.person.markdown).toMatchInlineSnapshot(`
       "# The work could not be finished.
 
@@ -144,7 +144,7 @@ describe('buildReport() for a run that failed', () => {
     `);
   });
 
-  it('tells a developer', () => {
+  it('informs a developer', () => {
     expect(report.developer.text).toMatchInlineSnapshot(`
       "Run run-7f3a of agent "support" failed: OVERLOADED
 
@@ -207,7 +207,7 @@ describe('buildReport() for a run that failed', () => {
     `);
   });
 
-  it('tells a developer in Markdown', () => {
+  it('informs a developer in Markdown', () => {
     expect(report.developer.markdown).toMatchInlineSnapshot(`
       "# Run run-7f3a of agent "support" failed: OVERLOADED
 
@@ -287,7 +287,7 @@ describe('buildReport() for a run that failed', () => {
 describe('buildReport() for a run that was stopped', () => {
   const report = buildReport(stopped);
 
-  it('tells a person', () => {
+  it('informs a person', () => {
     expect(report.person.text).toMatchInlineSnapshot(`
       "The work was stopped before it was finished.
 
@@ -311,7 +311,7 @@ describe('buildReport() for a run that was stopped', () => {
     `);
   });
 
-  it('tells a developer', () => {
+  it('informs a developer', () => {
     expect(report.developer.text).toMatchInlineSnapshot(`
       "Run run-7f3a of agent "support" was stopped: budget (BUDGET_EXCEEDED)
 
@@ -391,7 +391,7 @@ describe('buildReport() for a flow', () => {
     );
   });
 
-  it('does not promise that of a stopped one, which nobody goes on with', () => {
+  it('does not promise that of a stopped one, which is not resumed', () => {
     const { text } = buildReport({ ...stopped, ...flow }).person;
     expect(text).toContain('check what was already done (read, refund), so that it is not done twice');
     expect(text).not.toContain('is not done again');

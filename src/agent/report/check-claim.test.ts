@@ -69,7 +69,7 @@ describe('findInvention() finds', () => {
   });
 });
 
-describe('whatever sentence it stands in', () => {
+describe('in any sentence', () => {
   const frames = [
     '%s',
     'It was %s',

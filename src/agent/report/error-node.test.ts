@@ -161,7 +161,7 @@ describe('readExplanation()', () => {
     fc.stringMatching(/^[bcdfgkmpqtvwxz]{3,9}_[bcdfgkmpqtvwxz]{3,9}$/).map((name) => `It called ${name}.`),
   );
 
-  it('never tells an invented number, code or name, wherever it stands', () => {
+  it('never reports an invented number, code or name, in any place', () => {
     fc.assert(
       fc.property(invented, fc.nat(2), (text, place) => {
         const claims = good.claims.toSpliced(place, 0, { text, facts: [end, attempt] });
@@ -182,7 +182,7 @@ describe('readExplanation()', () => {
 });
 
 describe('askForExplanation()', () => {
-  it('tells what is known, without secrets, and nothing that ends the record', () => {
+  it('reports what is known, without secrets, and nothing that ends the record', () => {
     const { prompt, instructions } = askForExplanation(context);
     expect(prompt).not.toContain(secret);
     expect(prompt.match(/<\/?record>/g)).toEqual(['<record>', '</record>']);

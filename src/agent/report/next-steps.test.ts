@@ -26,7 +26,7 @@ describe('stepsFor()', () => {
     expect(all.map(({ id }) => id)).toContain('run-again');
   });
 
-  it('has somebody look first where an act may have taken effect', () => {
+  it('has a person look first where an act may have taken effect', () => {
     const failure = createFailure('TIMEOUT', { message: 'no', sideEffect: 'possible' });
     expect(ids({ failure })[0]).toBe('look-outside');
     expect(ids({ failure: failureOf('UNKNOWN_OUTCOME') })[0]).toBe('look-outside');

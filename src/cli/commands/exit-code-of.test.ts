@@ -66,7 +66,7 @@ describe('exitCodeOf()', () => {
     expect(exitCodeOf(outcome(fields))).toBe(exitCode);
   });
 
-  it('tells apart why a run cannot be gone on with: unknown, ended, of another workspace, in use, denied', () => {
+  it('distinguishes why a run cannot be resumed: unknown, ended, of another workspace, in use, denied', () => {
     const codes = ['STORAGE_NOT_FOUND', 'INVALID_STATE', 'PATH_OUTSIDE_WORKSPACE', 'STORAGE_LOCKED'] as const;
     const numbers = [
       ...codes.map((code) => failureTraits[code].exitCode),

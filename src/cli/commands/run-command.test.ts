@@ -55,7 +55,7 @@ async function ask(
 const wish = 'Write the file b.txt with content "hello"';
 
 describe('runRun()', { timeout: 20_000 }, () => {
-  it('does not do what nobody said yes to, and ends with 22', async () => {
+  it('does not do what was not approved, and ends with 22', async () => {
     const { exitCode, err } = await ask(wish, { lines: [] });
     await expect(readFile(path.join(folder, 'b.txt'), 'utf8')).rejects.toMatchObject({ code: 'ENOENT' });
     expect({ exitCode, isAsked: err.includes('May "write_file" run?') }).toEqual({

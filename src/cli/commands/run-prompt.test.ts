@@ -53,7 +53,7 @@ describe('readPrompt()', () => {
     });
   });
 
-  it('goes on without a pipe that nobody writes to, and says so', async () => {
+  it('continues without a pipe that never gets input, and says so', async () => {
     const clock = simulatedClock();
     const isReturned: boolean[] = [];
     const never: AsyncIterable<Uint8Array> = {

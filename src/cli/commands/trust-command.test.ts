@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createConfigWorld } from '../../../test/cli/config-world.ts';
 import { runTrust } from './trust-command.ts';
 
-describe('rerail trust, where nobody can be asked', () => {
+describe('rerail trust, where no person can be asked', () => {
   it.each([
     { args: [], typed: 'npx rerail trust --yes' },
     { args: ['a shop'], typed: "npx rerail trust 'a shop' --yes" },

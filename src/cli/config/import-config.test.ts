@@ -206,7 +206,7 @@ export default config satisfies RerailConfig;
     });
   });
 
-  it('is loaded anew after it and its parts have changed', async () => {
+  it('is loaded again after it and its parts have changed', async () => {
     const world = createConfigWorld();
     const load = async (turns: number): Promise<number | undefined> => {
       world.write('turns.ts', `export const turns: number = ${turns};`);

@@ -214,7 +214,7 @@ describe('a configuration that is wrong (U03)', () => {
     expect({ code, problems }).toEqual({ code: 'CONFIG_ERROR', problems: says });
   });
 
-  it('never shows a key that stands in it', async () => {
+  it('never shows a key that is in it', async () => {
     const world = createConfigWorld();
     world.write('rerail.config.json', `{ "model": ["a:b", "${anthropicKey}"], "store": "${anthropicKey}" }`);
     await world.trust();
@@ -256,7 +256,7 @@ describe('a configuration that is wrong (U03)', () => {
     ]);
   });
 
-  it('tells of files, environment and flags together', async () => {
+  it('reports on files, environment and flags together', async () => {
     const world = createConfigWorld({
       env: { RERAIL_MAX_TURNS: 'ten', RERAIL_SANDBOX: 'x', RERAIL_FETCH: 'maybe' },
     });

@@ -17,7 +17,7 @@ const addressOf = ({ origins }: Settings): readonly string[] =>
     .map(({ path, value, from }) => `${path} ${value} ${from}`);
 
 describe('a key does not go to an address that was meant for another', () => {
-  it('not of a file that nobody has trusted', async () => {
+  it('not of an untrusted file', async () => {
     const world = createConfigWorld({ env: { OPENAI_API_KEY: 'one' } });
     world.write('rerail.config.json', `{ "model": "openai:gpt-5.4", "baseURL": "${gateway}" }`);
     const settings = await world.load();
@@ -28,7 +28,7 @@ describe('a key does not go to an address that was meant for another', () => {
     expect(addressOf(await world.load())).toEqual([`baseURL ${gateway} rerail.config.json:1`]);
   });
 
-  it('not of an .env, not even a trusted one, for its values are shown to nobody', async () => {
+  it('not of an .env, not even a trusted one, because its values are never shown', async () => {
     const world = createConfigWorld();
     world.write('.env', `OPENAI_API_KEY=one\nOPENAI_BASE_URL=${gateway}\nRERAIL_BASE_URL=${gateway}\n`);
     await world.trust();
@@ -62,7 +62,7 @@ describe('a key does not go to an address that was meant for another', () => {
     expect(models.map(({ address }) => address?.url)).toEqual([gateway, undefined, gateway]);
   });
 
-  it('not where nobody says whose it is', async () => {
+  it('not where it is not said whose it is', async () => {
     const world = createConfigWorld({ env: keys });
     const { code, message } = await world.refusal({ baseURL: gateway });
     expect(code).toBe('CONFIG_ERROR');

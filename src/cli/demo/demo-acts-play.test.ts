@@ -104,7 +104,7 @@ describe('playActs()', () => {
     expect(told('without').flat()).toEqual(acts.map((act) => act.without));
   });
 
-  it('fits 80 columns and is plain where nobody wants colour, and gold where somebody does', () => {
+  it('fits 80 columns and is plain without colour, and gold with it', () => {
     expect(Math.max(...shown.plain.split('\n').map(displayWidth))).toBeLessThanOrEqual(80);
     expect(shown.plain).not.toContain('\u001B');
     expect(shown.plain).not.toMatch(/\n\n\n/);

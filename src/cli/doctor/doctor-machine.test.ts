@@ -90,7 +90,7 @@ describe('checkSandbox()', () => {
     await expect(checkSandbox({ ...ask, signal: aborted })).rejects.toThrow('enough');
   });
 
-  it('warns where somebody switched it off, in the words of the label', async () => {
+  it('warns where it was switched off, in the words of the label', async () => {
     const check = await checkSandbox({ ...ask, choice: { off: 'a test' } });
     expect(check).toMatchObject({ status: 'warning', text: 'Containment switched off by a test.' });
   });

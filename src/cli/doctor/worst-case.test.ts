@@ -226,7 +226,7 @@ describe('worstCaseOf() warns of', () => {
       says: /may take 5000 ms, as long as the whole run/,
     },
     {
-      what: 'an unsafe tool that nobody asks about',
+      what: 'an unsafe tool without approval',
       type: 'unsafe-tool',
       input: { tools: [makeTool('pay', { effect: 'once', permission: 'allow' })] },
       says: /"pay" has the effect "once" and runs without anybody being asked/,

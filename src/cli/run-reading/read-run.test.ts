@@ -113,7 +113,7 @@ describe('readRun()', () => {
     expect(refused).toMatchObject({ attempt: 0, end: 'failed', failure: { code: 'TOOL_NOT_FOUND' } });
   });
 
-  it('tells of takeovers, forks, imports and cancellations', async () => {
+  it('reports takeovers, forks, imports and cancellations', async () => {
     const crashed = await read('in-doubt-asked');
     expect(latest(crashed.items, 'taken-over')).toMatchObject({ crashes: 1, seqs: [4] });
     expect(latest(crashed.items, 'imported')).toMatchObject({ from: 'run-1' });
@@ -128,7 +128,7 @@ describe('readRun()', () => {
     );
   });
 
-  it('tells when and why a conversation was made shorter', async () => {
+  it('reports when and why a conversation was made shorter', async () => {
     const { items } = await read('overflow');
     expect(latest(items, 'compaction')).toMatchObject({ why: 'overflow', turn: 5 });
     expect(latest((await read('compacted')).items, 'compaction')).toMatchObject({ why: 'budget' });

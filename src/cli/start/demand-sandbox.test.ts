@@ -5,7 +5,7 @@ import { openWorkspace } from '../../tools/workspace/open-workspace.ts';
 import { demandSandbox } from './demand-sandbox.ts';
 
 describe('demandSandbox()', () => {
-  it('fails closed where less can be had than is demanded, and says what to install or to type', async () => {
+  it('fails closed where less is available than is required, and says what to install or to type', async () => {
     const reasons = ['contained: bubblewrap is not installed'];
     const workspace = await openWorkspace(tmpdir(), { sandbox: { min: 'contained' } }, () =>
       Promise.reject(notAvailable('contained', { found: 'restricted', reasons })),

@@ -40,7 +40,7 @@ describe('a store that is a folder', () => {
 });
 
 describe('a run of another workspace (U06)', () => {
-  it('is told apart, and the other workspace is named', async () => {
+  it('is recognised, and the other workspace is named', async () => {
     const world = createConfigWorld();
     world.write('a.txt', 'hello');
     const { agent, store } = await open(world);
@@ -62,7 +62,7 @@ describe('a run of another workspace (U06)', () => {
     });
   });
 
-  it('is told apart where nobody knows the other workspace any more, and where another program made it', async () => {
+  it('is recognised where the other workspace is no longer known, and where another program made it', async () => {
     const world = createConfigWorld();
     const settings = await world.load();
     const gone = await runBelongsHere({ runId: 'r1', agent: 'rerail:shop-00000000' }, settings);
@@ -81,7 +81,7 @@ describe('a run of another workspace (U06)', () => {
 });
 
 describe('openAgent()', () => {
-  it('has a failure explained only where the configuration wishes it', async () => {
+  it('has a failure explained only where the configuration requests it', async () => {
     const said =
       '{"summary": "It failed.", "claims": [{ "text": "It failed.", "facts": [1] }], "nextSteps": []}';
     const explained = async (config: string): Promise<string | undefined> => {

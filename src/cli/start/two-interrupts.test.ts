@@ -65,7 +65,7 @@ describe('listenForInterrupts()', () => {
     expect(told).toEqual(['first SIGTERM', 'last SIGTERM', 'exit 143']);
   });
 
-  it('lets go of what runs where the terminal is gone, before it is told to end, and ends with 129 in time', async () => {
+  it('releases what runs where the terminal is gone, before it is cancelled, and ends with 129 in time', async () => {
     const { clock, hangUp, told, interrupts } = scene();
     hangUp();
     expect({ told, isAborted: interrupts.signal.aborted }).toEqual({
@@ -96,7 +96,7 @@ describe('listenForInterrupts()', () => {
     expect(interrupts.signal.reason).toMatchObject({ message: 'Ctrl-C was pressed' });
   });
 
-  it('can be told by whoever reads the keys himself', () => {
+  it('can be triggered by a caller that reads the keys itself', () => {
     const { interrupts, told } = scene();
     interrupts.interrupt();
     interrupts.interrupt();

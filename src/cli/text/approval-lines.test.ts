@@ -203,7 +203,7 @@ describe('approvalLines()', () => {
     expect(exact(shown('odd', [1, 2]))).toEqual(['"input": [1,2]']);
   });
 
-  it('says that arguments were mended', () => {
+  it('says that arguments were repaired', () => {
     const mended = { ...request('refund', {}), isRepaired: true as const };
     expect(approvalLines(mended, screen).join(' ')).toContain('The model wrote broken arguments.');
   });
@@ -216,7 +216,7 @@ describe('approvalLines()', () => {
     expect(lines.join('\n')).toMatch(/happened .*\n.*\n? *not {7}It did not happen: it is made now\./);
   });
 
-  it('says what must be mended', () => {
+  it('says what must be fixed', () => {
     const lines = approvalLines({ type: 'mend', id: 'r:1:mend', why: 'The key was refused.' }, screen);
     expect(lines).toEqual(['Something must be fixed first', '  why       The key was refused.']);
   });

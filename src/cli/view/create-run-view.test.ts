@@ -138,7 +138,7 @@ describe('a run in plain lines', () => {
     expect(text).not.toContain('came to an end');
   });
 
-  it('does not say how to go on with a run that could not even be written down', () => {
+  it('does not say how to resume a run that could not even be recorded', () => {
     const failure = createFailure('STORAGE_READ_ONLY', { origin: 'storage', message: 'no rights' });
     const usage = { ...facts.usage, requests: 0 };
     const outcome = { type: 'suspended', reason: 'storage', partial: '', failure, ...facts, usage } as const;
@@ -191,7 +191,7 @@ describe('a run in plain lines', () => {
     ]);
   });
 
-  it('tells the failure of a tool once', () => {
+  it('reports the failure of a tool once', () => {
     const failure = createFailure('TOOL_EXECUTION_ERROR', {
       origin: 'tool',
       message: 'exit code 1',
@@ -243,7 +243,7 @@ describe('a run in plain lines', () => {
     expect(text).toMatch(says);
   });
 
-  it('says what to mend once', () => {
+  it('says what to fix once', () => {
     const failure = createFailure('QUOTA_EXCEEDED', { origin: 'model', message: 'The account is empty' });
     const why = renderFailure(failure, 'person', { retrying: false });
     const mend = { type: 'mend', id: 'run-1:1:mend', why } as const;
@@ -289,7 +289,7 @@ describe('a run in plain lines', () => {
     expect(tell([started, finished(outcome)])).toContain(says);
   });
 
-  it('asks nobody where nobody is there, and shows what it would have asked', async () => {
+  it('asks no one where no person is there, and shows what it would have asked', async () => {
     const { view, out } = plainView();
     const answer = await view.ask(request, new AbortController().signal);
     expect(answer).toBeUndefined();
@@ -308,7 +308,7 @@ describe('a run in plain lines', () => {
     expect(await view.ask(request, new AbortController().signal)).toEqual(answer);
   });
 
-  it('keeps standard output for the answer where it is told to', () => {
+  it('keeps standard output for the answer on request', () => {
     const { view, out, err } = plainView({ plainTo: 'stderr', withoutText: true });
     for (const event of [started, attempt, { type: 'text-delta', turn: 1, text: 'hello\n' } as const])
       view.hear(event);

@@ -97,7 +97,7 @@ describe('createLiveScreen()', () => {
     expect(await lines()).toBe('4\n5\n6');
   });
 
-  it('draws anew where the terminal becomes narrower', async () => {
+  it('redraws where the terminal becomes narrower', async () => {
     const { clock, screen, lines, resize } = createWorld(40, 10);
     screen.print(['printed']);
     screen.addPart(({ columns }) => ({ lines: ['s'.repeat(Math.min(35, columns)), 'end'] }), partOrder.run);

@@ -62,7 +62,7 @@ describe('renderMarkdown()', () => {
     expect(render('x'.repeat(65), plain)).toEqual(['x'.repeat(30), 'x'.repeat(30), 'xxxxx']);
   });
 
-  it('knows after a cut whether it stands in a block of code', () => {
+  it('knows after a cut whether it is in a block of code', () => {
     expect(markdownStateAfter('a\n```\nb\n')).toEqual({ fence: '```' });
     expect(markdownStateAfter('a\n```\nb\n```\n')).toEqual(noMarkdown);
   });
