@@ -31,7 +31,7 @@ for (const { name, status, reason } of outcome.nodes ?? []) console.log(name, st
 // facts succeeded
 // story succeeded
 // figures failed "almanac" took its place
-// legal skipped its "when" said no
+// legal skipped its "when" returned false
 // editor succeeded
 // almanac succeeded in place of "figures"
 

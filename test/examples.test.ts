@@ -116,7 +116,7 @@ describe('the examples', () => {
         'without verify:',
         '  the bank has paid invoice 17',
         '  SIGKILL',
-        '  in-doubt: The call of "pay" was begun elsewhere, and its end was not seen',
+        '  in-doubt: The call of "pay" was started elsewhere, and its end was not recorded',
         '  Invoice 17 is paid.',
         'with verify:',
         '  the bank has paid invoice 18',
@@ -171,7 +171,7 @@ describe('the examples', () => {
       [0, 'Invoice 17 is paid.'],
       [0, 'Invoice 17 is paid.'],
     ]);
-    expect(ends[1]?.lines[0]).toMatch(/was begun elsewhere, and its end was not seen/);
+    expect(ends[1]?.lines[0]).toMatch(/was started elsewhere, and its end was not recorded/);
     expect(ends[2]?.lines).toHaveLength(1);
   });
 
@@ -221,7 +221,7 @@ describe('the examples', () => {
       file: 'tools-per-run.ts',
       printed: [
         'suspended [{"name":"my_orders"},"auto"]',
-        'The run "ada-1" was begun with tools of its own, and these are missing: "my_orders", "refund"',
+        'The run "ada-1" was started with tools of its own, and these are missing: "my_orders", "refund"',
         'Order 17 is refunded.',
       ],
     },
@@ -273,7 +273,7 @@ describe('the examples', () => {
         'facts succeeded ',
         'story succeeded ',
         'figures failed "almanac" took its place',
-        'legal skipped its "when" said no',
+        'legal skipped its "when" returned false',
         'editor succeeded ',
         'almanac succeeded in place of "figures"',
         'flow',

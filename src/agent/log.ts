@@ -112,7 +112,7 @@ export const logRules = {
   },
   'tool-late': {
     level: 'warn',
-    message: 'Tool ended after nobody waited for it',
+    message: 'Tool ended after the run stopped waiting for it',
     fields: ({ turn, callId, name, settled, afterMs }) => ({ turn, callId, tool: name, settled, afterMs }),
   },
   'tool-warning': {
@@ -174,12 +174,12 @@ export const logRules = {
   },
   'events-dropped': {
     level: 'warn',
-    message: 'Events that nobody read were dropped',
+    message: 'Unread events were dropped',
     fields: ({ count, characters }) => ({ count, characters }),
   },
   'agent-changed': {
     level: 'warn',
-    message: 'Taken up with other code than it was begun with',
+    message: 'Resumed with other code than it was started with',
     fields: ({ differences }) => ({ differences: differences.join('; ') }),
   },
   'history-selected': {
@@ -194,12 +194,12 @@ export const logRules = {
   },
   'storage-failed': {
     level: 'error',
-    message: 'The store failed: the run goes on without it',
+    message: 'The store failed: the run continues without it',
     fields: ({ failure }) => ({ code: failure.code }),
   },
   'storage-restored': {
     level: 'info',
-    message: 'Everything is on record again',
+    message: 'Everything is recorded again',
     fields: () => ({}),
   },
   'history-compacted': {

@@ -27,7 +27,7 @@ const nudges: Readonly<Partial<Record<Failure['code'], string>>> = {
 
 /** Asks a model to go on where its answer was cut off. */
 export const continueMessage: Message = noteMessage(
-  'Your answer was cut off at the limit of output tokens. Go on exactly where it stops: repeat nothing, and say nothing about the interruption.',
+  'Your answer was cut off at the limit of output tokens. Continue exactly where it stops: repeat nothing, and say nothing about the interruption.',
 );
 
 /** Asks for what can be said without tools when a limit is reached. */

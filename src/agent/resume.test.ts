@@ -71,7 +71,7 @@ describe('a run that waits for a person', () => {
   it('takes silence as a no once the time is over', () => {
     const moved = follow(asked, resumed(undefined, wallMs + 60_001));
     expect(workOf(moved)?.type).toBe('call-model');
-    expect(lastText(moved.state)).toContain('nobody answered in time');
+    expect(lastText(moved.state)).toContain('no answer came in time');
   });
 
   it('takes a yes after the time as a no', () => {

@@ -66,7 +66,7 @@ function takeUpDoubt(given: RunState, doubt: RunningTools, resumed: RunEvent): M
 /** The model's answer and the results of its calls: they join the conversation again once all is known. */
 const resultMessages = 2;
 
-const goOn = 'Your last answer could not be used, and the run goes on. Answer the request again.';
+const goOn = 'Your last answer could not be used, and the run continues. Answer the request again.';
 
 function fromSuspension(
   state: RunState,

@@ -48,12 +48,7 @@ export function didBeforeFailing(
   return ends.flatMap(({ type, name, child }) =>
     type === 'ok' || child?.effects === undefined
       ? []
-      : [
-          didNote(
-            `The agent "${name}" ended without an answer. What it did before stays done.`,
-            child.effects,
-          ),
-        ],
+      : [didNote(`The agent "${name}" ended without an answer. Its effects stay.`, child.effects)],
   );
 }
 

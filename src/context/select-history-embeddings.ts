@@ -143,7 +143,7 @@ function unevenFailure(lengths: readonly number[]): Failure {
     phase: 'parse',
     retryable: true,
     message: `Cannot compare vectors of ${lengths.join(' and ')} numbers: the embedding model has changed since the older ones were made. They are forgotten`,
-    hint: 'The next run embeds them anew. If it comes back, two models share one memory of vectors: give each its own.',
+    hint: 'The next run embeds them again. If the failure returns, two models share one memory of vectors: give each its own.',
   });
 }
 

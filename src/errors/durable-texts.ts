@@ -26,7 +26,7 @@ export const durableTexts: Readonly<Record<DurableCode, ThreeTexts>> = {
   },
   HISTORY_LIMIT: {
     forDeveloper:
-      'A value, or the journal of the run, is larger than the engine keeps. Hand large values on by reference, or let the run restart more often.',
+      'A value, or the journal of the run, is larger than the engine keeps. Pass large values by reference, or let the run restart more often.',
     forPerson: {
       what: 'This work has grown larger than the system that carries it can keep: {message}.',
       next: 'Ask for less at once, or have the limit raised; what was done until then stands.',

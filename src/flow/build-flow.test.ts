@@ -27,7 +27,7 @@ describe('the builder refuses', () => {
       expect.objectContaining({
         failure: expect.objectContaining({
           code: 'FLOW_INVALID',
-          hint: 'Give the name under which the agent stands in "agents", not the agent.',
+          hint: 'Give the name of the agent in "agents", not the agent.',
         }) as unknown,
       }),
     );

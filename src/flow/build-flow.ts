@@ -80,8 +80,6 @@ function shapeOf(type: string, part: unknown): FlowShape {
     return part as unknown as FlowShape; // What it holds is checked by `createGraph`.
   const got = Array.isArray(part) ? 'a list: write its items one by one' : typeof part;
   throw flowError(`${type}() takes names and what node(), sequence() and parallel() made, got ${got}`, {
-    hint: isRecord(part)
-      ? 'Give the name under which the agent stands in "agents", not the agent.'
-      : undefined,
+    hint: isRecord(part) ? 'Give the name of the agent in "agents", not the agent.' : undefined,
   });
 }

@@ -24,7 +24,7 @@ export function readAgents(given: unknown, where: string): AgentMap {
     checkNodeName(name);
     if (isAgent(agent) && internalsOf(agent).isHosted)
       throw flowError(
-        `The agent "${name}" of ${where} has an engine of its own: make it without one, for its runs are carried by the run above`,
+        `The agent "${name}" of ${where} has an engine of its own: create it without one, because the parent run runs it`,
         { context: { node: name } },
       );
     if (!isAgent(agent))
@@ -36,7 +36,7 @@ export function readAgents(given: unknown, where: string): AgentMap {
     agents[name] = agent as AnyAgent; // It was made by us.
   }
   if (entries.length === 0)
-    throw flowError(`${sentence(where)} has no agents: hand in at least one as "agents"`);
+    throw flowError(`${sentence(where)} has no agents: give at least one as "agents"`);
   return Object.freeze(agents);
 }
 
@@ -62,9 +62,9 @@ export function checkStores(
   for (const [name, agent] of Object.entries(agents)) {
     if (internalsOf(agent).parts.store === undefined) continue;
     throw flowError(
-      `${where} has no store, but its agent "${name}" has: hand the store in where the work begins`,
+      `${where} has no store, but its agent "${name}" has: give the store to the agent where the work starts`,
       {
-        hint: 'Runs below are kept in the store of the run above. Set "store" there; here it can be left out.',
+        hint: 'Child runs are kept in the store of the parent run. Set "store" there; leave it out here.',
         context: { node: name },
       },
     );

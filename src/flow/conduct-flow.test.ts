@@ -127,7 +127,7 @@ describe('a flow of which a node fails', () => {
     const skip = {
       failure,
       recovery: 'skip',
-      reason: 'the flow goes on without the node "a", as its "onError" says',
+      reason: 'the flow continues without the node "a", as its "onError" says',
       lostMs: 70,
     };
 
@@ -218,7 +218,7 @@ describe('"when" and "accepts"', () => {
     const calls = [ended('a', 'x')];
     expect(await decide(view(calls))).toEqual({
       type: 'call',
-      calls: [{ name: 'b', input: { do: 'skip', reason: 'its "when" said no' } }],
+      calls: [{ name: 'b', input: { do: 'skip', reason: 'its "when" returned false' } }],
     });
     calls.push(skipped('b'));
     expect(await decide(view(calls))).toMatchObject({ calls: [{ name: 'c', input: { do: 'run' } }] });
@@ -304,7 +304,7 @@ describe('the answer of a flow', () => {
         code: 'EMPTY_RESPONSE',
         origin: 'flow',
         retryable: false,
-        message: `The flow "f" has no result, for "b" gave none (${why})`,
+        message: `The flow "f" has no result, because "b" gave none (${why})`,
       },
     });
   });
@@ -413,7 +413,7 @@ describe('the report of a flow', () => {
       outcome: { type: 'failed' } as never,
       nodes: [
         { name: 'a', status: 'failed', runId: 'run/a', failure, reason: '"spare" took its place' },
-        { name: 'b', status: 'failed', runId: 'run/b', failure, reason: 'the flow went on without it' },
+        { name: 'b', status: 'failed', runId: 'run/b', failure, reason: 'the flow continued without it' },
         { name: 'c', status: 'failed', runId: 'run/c', failure },
         { name: 'd', status: 'not-reached' },
         { name: 'spare', status: 'succeeded', runId: 'run/spare', text: 'x', reason: 'in place of "a"' },

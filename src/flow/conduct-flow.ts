@@ -84,10 +84,7 @@ function decide(held: Deciding, view: ConductorView): ConductorStep | Promise<Co
   for (const [, standing] of ends) if (isDue(held, view, standing)) due.push(standing.by);
   if (due.length > 0) return callDue(held, view, { due: due.slice(0, maxCallsPerStep), states });
   const [running] = front;
-  assert(
-    running === undefined,
-    `The flow was asked for a decision while its node "${running?.node.name}" runs`,
-  );
+  assert(running === undefined, `The flow was asked to decide while its node "${running?.node.name}" runs`);
   return answerOfFlow(held, view, new Map(ends));
 }
 
@@ -173,7 +170,7 @@ async function inputOf(held: Deciding, asked: Asked): Promise<FlowNodeInput> {
   try {
     const isWanted =
       when === undefined || (await callFunction(`"when" ${ofNode}`, () => when(contextOf(name)), bounds));
-    if (!isWanted) return { do: 'skip', reason: 'its "when" said no' };
+    if (!isWanted) return { do: 'skip', reason: 'its "when" returned false' };
     const failure = await callFunction(`"accepts" ${ofNode}`, () => refusalOf(held, asked), bounds);
     return failure === undefined ? { do: 'run' } : { do: 'refuse', failure };
   } catch (thrown) {

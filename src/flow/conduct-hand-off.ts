@@ -31,7 +31,7 @@ function decide(rules: HandOffRules, { calls, resumes }: ConductorView): Conduct
   const last = calls.at(-1);
   if (last === undefined) return callOf(rules.start, { hop: 0 });
   const { record, name } = last;
-  assert(record !== undefined, `A decision was asked for while "${name}" has the conversation`);
+  assert(record !== undefined, `A decision was requested while "${name}" has the conversation`);
   const input = last.input as unknown as HopInput; // Written here.
   if (record.status === 'interrupted' || (record.status !== 'ok' && record.resumes < resumes))
     return callOf(name, { ...input, isAgain: true });
@@ -73,7 +73,7 @@ function tooMany(
   return createFailure('MAX_HANDOFFS_EXCEEDED', {
     origin: 'flow',
     message: `The hand-off "${name}" passed the conversation on ${maxHandoffs} times, and would pass it on to "${to}" now: … ${[...path, to].join(' → ')}`,
-    hint: 'See whether two agents send it to and fro, and say in their instructions who decides. Otherwise raise "maxHandoffs".',
+    hint: 'Check whether two agents pass it back and forth, and say in their instructions who decides. Otherwise raise "maxHandoffs".',
     context: { flow: name, maxHandoffs, path: [...path, to] },
   });
 }

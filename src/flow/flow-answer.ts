@@ -72,7 +72,7 @@ function againOrFail(flow: string, { resumes }: ConductorView, ends: readonly En
   const failure = createFailure('EMPTY_RESPONSE', {
     origin: 'flow',
     retryable: false,
-    message: `The flow "${flow}" has no result, for ${listNames(ends.map(({ name }) => name))} gave none (${reasons.join('; ')})`,
+    message: `The flow "${flow}" has no result, because ${listNames(ends.map(({ name }) => name))} gave none (${reasons.join('; ')})`,
     hint: 'Check "when" and "onError" of its last nodes: at least one of them must be done.',
     context: { flow, nodes: ends.map(({ name }) => name) },
   });

@@ -89,7 +89,8 @@ interface Candidate {
 function checkFree({ node, next, before, found }: Candidate): void {
   const other = found.get(next)?.node;
   if (other === undefined && !before.has(next)) return;
-  const isTaken = other === undefined ? 'stands in the flow itself' : `is the fallback of "${other}" already`;
+  const isTaken =
+    other === undefined ? 'is a node of the flow itself' : `is the fallback of "${other}" already`;
   throw flowError(
     `"${next}" cannot be the fallback of the node "${node}": it ${isTaken}, and a node is done once`,
     {

@@ -23,7 +23,7 @@ describe('createGraph() refuses', () => {
     {
       text: 'a >> (b | a)',
       message:
-        'The node "a" stands twice in the flow, but a node is done once: give the second one a name of its own in "agents": { a, a2: a }\n  a >> (b | a)\n            ^',
+        'The node "a" is in the flow twice, but a node runs only once: give the second one a name of its own in "agents": { a, a2: a }\n  a >> (b | a)\n            ^',
       hint: 'The same agent can do the work of several nodes, each under its own name.',
     },
     {
@@ -86,7 +86,7 @@ describe('createGraph() refuses', () => {
     {
       text: 'a >> b',
       nodes: { a: { onError: { fallback: 'b' } } },
-      message: '"b" cannot be the fallback of the node "a": it stands in the flow itself',
+      message: '"b" cannot be the fallback of the node "a": it is a node of the flow itself',
       hint: 'Give it a second name: { agents: { b2: b } }',
     },
     {

@@ -20,7 +20,7 @@ describe('inputOfNode() of a node after others', () => {
       'd',
     );
     expect(text).toMatch(/ a: no result ---\nIt failed \(RATE_LIMITED\): too many: x+ … \(cut\)\n---/);
-    expect(text).toMatch(/ b: no result ---\nIt was skipped: its "when" said no\.\n---/);
+    expect(text).toMatch(/ b: no result ---\nIt was skipped: its "when" returned false\.\n---/);
     expect(text).toMatch(/ c: result ---\n\(It gave an empty text\.\)\n---/);
     expect(text.length).toBeLessThan(1500);
   });
@@ -28,7 +28,7 @@ describe('inputOfNode() of a node after others', () => {
   it('cuts a long result, and says so', () => {
     const text = textOfNode(flow('a >> b'), view([ended('a', { text: 'x'.repeat(150_000) })]), 'b');
     expect(text.length).toBeLessThan(101_000);
-    expect(text).toContain('(The result has 150000 characters; what is above are the first 100000.)');
+    expect(text).toContain('(The result has 150000 characters; the first 100000 are shown above.)');
   });
 
   it('cuts many long results so that together they are no more than ten', () => {
@@ -178,5 +178,5 @@ function ended(
 }
 
 function skipped(name: string): RecordedCall {
-  return { ...ended(name, { status: 'ok' }), input: { do: 'skip', reason: 'its "when" said no' } };
+  return { ...ended(name, { status: 'ok' }), input: { do: 'skip', reason: 'its "when" returned false' } };
 }

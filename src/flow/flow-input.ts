@@ -99,5 +99,5 @@ function bodyOf({ text, output }: Extract<FlowResult, { status: 'succeeded' }>):
 
 function cut(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) return text;
-  return `${boundText(text, maxCharacters)}\n(The result has ${text.length} characters; what is above are the first ${maxCharacters}.)`;
+  return `${boundText(text, maxCharacters)}\n(The result has ${text.length} characters; the first ${maxCharacters} are shown above.)`;
 }

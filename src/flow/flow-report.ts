@@ -81,7 +81,7 @@ function consequence(name: string, { options }: FlowParts): string | undefined {
   const own = optionsOf(options, name);
   const fallback = fallbackOf(own);
   if (fallback !== undefined) return `"${fallback}" took its place`;
-  return own?.onError === 'skip' ? 'the flow went on without it' : undefined;
+  return own?.onError === 'skip' ? 'the flow continued without it' : undefined;
 }
 
 /** Begun and not ended: the run waits, or somebody ended it. */

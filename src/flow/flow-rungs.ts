@@ -38,6 +38,6 @@ function rungsOf({ options }: FlowParts, view: ConductorView, name: string): rea
     return [{ failure, recovery: 'fall-back', reason, ...lost }];
   }
   if (own?.onError !== 'skip') return [];
-  const reason = `the flow goes on without the node "${name}", as its "onError" says`;
+  const reason = `the flow continues without the node "${name}", as its "onError" says`;
   return [{ failure, recovery: 'skip', reason, ...lost }];
 }

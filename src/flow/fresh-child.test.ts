@@ -53,7 +53,7 @@ describe('whyNotAfresh()', () => {
 
   it('says why not where agents below it have worked', () => {
     const parts: AgentParts = { ...partsWith('read'), nodes: new Map() };
-    expect(whyNotAfresh(parts, stopped([]))).toMatch(/agents below it/);
+    expect(whyNotAfresh(parts, stopped([]))).toMatch(/child agents/);
   });
 
   it.each([

@@ -18,10 +18,10 @@ export function whyNotAfresh(
   { registry, nodes }: AgentParts,
   { runId, messages, usage, reason }: Extract<RunOutcome, { type: 'stopped' }>,
 ): string | undefined {
-  const about = `The run "${runId}" was stopped (${reason}), which is final, and it is not begun afresh:`;
+  const about = `The run "${runId}" was stopped (${reason}), which is final, and it is not restarted:`;
   const now = 'Look at what it has done, and give the rest of the work to a new run.';
   if (nodes !== undefined)
-    return `${about} agents below it have worked already, and their work would be done twice. ${now}`;
+    return `${about} child agents have worked already, and their work would be done twice. ${now}`;
   const called = messages.flatMap(({ role, content }) =>
     role !== 'assistant' || typeof content === 'string'
       ? []

@@ -76,7 +76,7 @@ export function handOff<const Agents extends AgentMap>(options: HandOffOptions<A
     {
       conductor: {
         ...createHandOffConductor({ name, start, maxHandoffs }),
-        shape: `it begins with "${start}", and may be passed on ${maxHandoffs} times`,
+        shape: `it starts with "${start}", and may be passed on ${maxHandoffs} times`,
       },
       nodes: new Map(names.map((each) => [each, hopNode(children, each)])),
       tools: names.map((each) => nodeTool({ name: each })),
@@ -91,7 +91,7 @@ function checkTools(agents: AgentMap): void {
   for (const [name, agent] of Object.entries(agents)) {
     if (!internalsOf(agent).parts.registry.names.includes(handOffTool)) continue;
     throw flowError(
-      `The agent "${name}" has a tool named "${handOffTool}", by which it would pass the conversation on: rename it`,
+      `The agent "${name}" has a tool named "${handOffTool}", which is the name of the tool that passes the conversation: rename it`,
       {
         context: { node: name },
       },
@@ -102,7 +102,7 @@ function checkTools(agents: AgentMap): void {
 function createHandOffTool(names: readonly string[]): Tool {
   return defineTool({
     name: handOffTool,
-    description: `Passes the whole conversation on to another agent, which goes on with it. The agents are: ${names.join(', ')}.`,
+    description: `Passes the whole conversation to another agent, which continues it. The agents are: ${names.join(', ')}.`,
     input: {
       type: 'object',
       properties: {
@@ -168,7 +168,7 @@ async function inputOf(
   // It has completed, or nobody would be here: only the store can keep it from being found.
   if (passed.type !== 'completed') throw RerailError.from(unread(passed));
   const { messages } = passed;
-  const note = `The conversation was passed on to you by "${from}": ${reason ?? 'no reason was given'}. Go on with it.`;
+  const note = `The conversation was passed to you by "${from}": ${reason ?? 'no reason was given'}. Continue it.`;
   return [...messages, { role: 'user', content: note }];
 }
 
@@ -185,8 +185,8 @@ function conversationGone(runId: string, from: string): RerailError {
   return RerailError.from(
     createFailure('STORAGE_NOT_FOUND', {
       origin: 'flow',
-      message: `The conversation that "${from}" passed on is gone: there is no run "${runId}"`,
-      hint: 'Copy a hand-off with the runs below it, as export, import and fork do unless told otherwise.',
+      message: `The conversation that "${from}" passed is gone: there is no run "${runId}"`,
+      hint: 'Copy a hand-off with its child runs, as export, import and fork do by default.',
       context: { runId, node: from },
     }),
   );

@@ -100,7 +100,7 @@ async function performAfresh(
 /** The one above is cancelled: so is this one, whichever of its lives it is in. */
 export async function cancelChild(runs: AgentRuns, runId: string): Promise<void> {
   for (const id of [runId, nextLifeOf(runId)])
-    if (await runs.knows(id)) await runs.cancel(id, 'the run above was cancelled');
+    if (await runs.knows(id)) await runs.cancel(id, 'the parent run was cancelled');
 }
 
 type Carried =
@@ -116,7 +116,7 @@ async function carry(call: NodeCall, child: Child): Promise<Carried> {
   const tooMany = isKnown ? undefined : checkFamily(call);
   if (tooMany !== undefined) return { type: 'refused', failure: tooMany };
   if (!isKnown) call.family.runs += 1;
-  const asking = isKnown ? 'The run has begun' : inputIn(call, child);
+  const asking = isKnown ? 'The run has started' : inputIn(call, child);
   const input = asking instanceof Promise ? await asking : asking;
   const wish = obey(call, child);
   let isDone = false;
@@ -154,8 +154,8 @@ function givenIn(end: WorkEnd<RunInput>, { signal, leftMs }: NodeCall, { runId }
   throw RerailError.from(
     createFailure('TIMEOUT', {
       origin: 'flow',
-      message: `What the run "${runId}" is to be asked was not there within ${duration(leftMs)}`,
-      hint: 'See whether the "input" of the node waits for something that never comes.',
+      message: `The input of the run "${runId}" was not ready within ${duration(leftMs)}`,
+      hint: 'Check whether the "input" of the node waits for something that never comes.',
       context: { childId: runId },
     }),
   );
@@ -164,15 +164,15 @@ function givenIn(end: WorkEnd<RunInput>, { signal, leftMs }: NodeCall, { runId }
 function checkFamily({ family, depth }: NodeCall): Failure | undefined {
   if (depth + 1 > family.maxDepth) return boundReached('maxDepth', family.maxDepth, 'agents below agents');
   if (family.runs >= family.maxRuns)
-    return boundReached('maxRuns', family.maxRuns, 'runs below the first one');
+    return boundReached('maxRuns', family.maxRuns, 'runs under the first one');
   return undefined;
 }
 
 function boundReached(limit: string, bound: number, what: string): Failure {
   return createFailure('BUDGET_EXCEEDED', {
     origin: 'flow',
-    message: `There are ${bound} ${what}: no more are begun`,
-    hint: 'Agents that hand their work on without end are nearly always a mistake in their instructions.',
+    message: `There are ${bound} ${what}: no more are started`,
+    hint: 'Agents that keep passing their work on usually have a mistake in their instructions.',
     context: { limit, bound },
   });
 }

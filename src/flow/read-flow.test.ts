@@ -39,7 +39,7 @@ describe('readFlow() refuses', () => {
     { text: '7up', message: 'found "7"', hint: 'A name begins with one of the letters' },
     { text: 'a >> é', message: 'found "é"', hint: 'A name begins with one of the letters' },
     { text: 'a\u202Eb', message: 'found "<U+202E>"' },
-    { text: 'a )', message: 'found ")"', hint: 'nothing before it that it could close' },
+    { text: 'a )', message: 'found ")"', hint: 'It closes nothing' },
     { text: '()', message: 'expected a name or "(", but found ")"' },
     {
       text: '(a >> (b | c)',
@@ -49,7 +49,7 @@ describe('readFlow() refuses', () => {
     {
       text: 'a >> b | c >> d',
       message: [
-        'column 8: "|" after ">>" can be meant in two ways, so parentheses must say which',
+        'column 8: "|" after ">>" is ambiguous without parentheses',
         '  a >> b | c >> d',
         '         ^',
       ].join('\n'),
@@ -57,7 +57,7 @@ describe('readFlow() refuses', () => {
     },
     {
       text: 'a | (b >> c) >> d',
-      message: '">>" after "|" can be meant in two ways',
+      message: '">>" after "|" is ambiguous',
       hint: 'Write "… | ((b >> c) >> …)", or "(a | (b >> c)) >> …".',
     },
     { text: `a >> ${'b'.repeat(65)}`, message: 'this name is 65 characters long' },

@@ -147,12 +147,12 @@ const mistakes: readonly { readonly pattern: RegExp; readonly hint: string }[] =
   { pattern: /^["'`“”]$/u, hint: 'Names are written without quotation marks.' },
   {
     pattern: /^[\d_\p{L}-]$/u,
-    hint: 'A name begins with one of the letters A to Z or a to z, and goes on with these, digits, "_" and "-".',
+    hint: 'A name begins with one of the letters A to Z or a to z, and continues with these, digits, "_" and "-".',
   },
 ];
 
 function hintFor({ token, taken }: Reader): string | undefined {
-  if (token.type === ')') return 'There is nothing before it that it could close; take it out.';
+  if (token.type === ')') return 'It closes nothing; remove it.';
   if (token.type === 'name' || token.type === '(') {
     const before = taken === undefined ? '' : ` between "${taken.text}" and "${token.text}"`;
     return `Put ">>" (one after the other) or "|" (side by side)${before}.`;
@@ -173,7 +173,7 @@ function mixed(reader: Reader, { sign, groupAt, itemAt }: Mix): RerailError {
   const item = excerpt(text.slice(itemAt, token.at));
   return errorAt(reader, {
     at: token.at,
-    problem: `"${token.text}" after "${sign.text}" can be meant in two ways, so parentheses must say which`,
+    problem: `"${token.text}" after "${sign.text}" is ambiguous without parentheses`,
     hint: `Write "… ${sign.text} (${item} ${token.text} …)", or "(${group}) ${token.text} …".`,
   });
 }

@@ -79,13 +79,10 @@ function placeNode(
     const picture =
       walk.text === undefined || at === undefined ? '' : `\n${showPlace(walk.text, at).picture}`;
     const mend = `give the second one a name of its own in "agents": { ${name}, ${name}2: ${name} }`;
-    throw flowError(
-      `The node "${name}" stands twice in the flow, but a node is done once: ${mend}${picture}`,
-      {
-        hint: 'The same agent can do the work of several nodes, each under its own name.',
-        context: { node: name },
-      },
-    );
+    throw flowError(`The node "${name}" is in the flow twice, but a node runs only once: ${mend}${picture}`, {
+      hint: 'The same agent can do the work of several nodes, each under its own name.',
+      context: { node: name },
+    });
   }
   walk.before.set(name, before);
   return name;

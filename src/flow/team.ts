@@ -95,7 +95,7 @@ function memberExtras(
       const about = description === undefined ? '' : `${description} `;
       return nodeTool({
         name,
-        description: `${about}Gives a job to the agent "${name}", which knows nothing of this conversation but the task, and returns its answer.`,
+        description: `${about}Gives a job to the agent "${name}", which sees only the task of this conversation, and returns its answer.`,
         input: jobSchema,
         timeoutMs,
       });
@@ -107,7 +107,7 @@ function memberExtras(
 const jobSchema = {
   type: 'object',
   properties: {
-    task: { type: 'string', minLength: 1, description: 'The whole job, with all that it needs to know.' },
+    task: { type: 'string', minLength: 1, description: 'The whole job, with all facts that it needs.' },
   },
   required: ['task'],
   additionalProperties: false,

@@ -34,7 +34,7 @@ export function unshownNote(effects: string, { isListed }: { readonly isListed: 
 
 /** Stands in a session between a question and its answer, where what came between them was removed. */
 export function answeredNote(effects: string): string {
-  return withList(`${notePrefix}What was done for this answer was removed to save room.`, effects);
+  return withList(`${notePrefix}The steps to this answer were removed to save room.`, effects);
 }
 
 /** Stands in a session for a run that had no answer. Its question is only quoted: if the run is resumed, it adds it with the answer. */

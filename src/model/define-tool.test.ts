@@ -18,7 +18,7 @@ describe('defineTool()', () => {
     {
       change: { description: undefined },
       message:
-        '"description" must be a text that tells the model what the tool does and when to use it, got nothing',
+        '"description" must be a text that says what the tool does and when the model should use it, got nothing',
     },
     { change: { description: '  ' }, message: '"description" must be a text' },
     { change: { input: undefined }, message: 'z.object({}) for a tool without input, got nothing' },
@@ -32,7 +32,7 @@ describe('defineTool()', () => {
     { change: { input: { properties: {} } }, message: "got one of type nothing: write { type: 'object'" },
     {
       change: { input: z.object({ on: z.date() }) },
-      message: 'the input of tool "search": "on" is of the kind "date", which JSON cannot express',
+      message: 'the input of tool "search" to the model: "on" is of the kind "date", which JSON cannot express',
     },
     { change: { input: v.object({}) }, message: '@valibot/to-json-schema' },
     {

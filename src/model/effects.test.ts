@@ -30,7 +30,7 @@ describe('effectsIn()', () => {
 
   it.each([
     'The outcome of this call is not known: it may or may not have happened. Check before repeating it.',
-    'The run was broken off while this call was under way. It may or may not have happened: check before you repeat it.',
+    'The run was interrupted while this call was running. It may or may not have happened: check before you repeat it.',
     renderFailure(
       createFailure('UNKNOWN_OUTCOME', { origin: 'tool', message: 'no end', context: { tool: 'pay' } }),
       'model',

@@ -117,7 +117,7 @@ export function withoutTags(text: string): string {
 export const notePrefix = '[Note from the runtime] ';
 
 const opening =
-  'These calls were made in what is not shown here, the oldest first. Each may have changed something: do not make one again because it is no longer shown in full, and where its outcome is not known, check first.';
+  'These calls were made in the part that is not shown here, the oldest first. Each may have changed something: do not make one again because it is no longer shown in full, and where its outcome is not known, check first.';
 const startTag = '<effects>';
 const endTag = '</effects>';
 const none: readonly Effect[] = [];

@@ -104,7 +104,7 @@ function findFinishFault(
         what: `reports that its own tool call is malformed: ${finish.raw}`,
       };
     case 'interrupted':
-      return { code: 'STREAM_INTERRUPTED', what: `says that it stopped before the end: ${finish.raw}` };
+      return { code: 'STREAM_INTERRUPTED', what: `reports that it stopped before the end: ${finish.raw}` };
     case 'stop':
     case 'tool-calls':
     case 'other':

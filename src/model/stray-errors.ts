@@ -35,7 +35,7 @@ export function ownerNamed(who: string, { strayErrors, report, details }: OwnerO
       const failure = createFailure(isTool ? 'TOOL_EXECUTION_ERROR' : 'HOOK_FAILED', {
         origin: isTool ? 'tool' : 'hook',
         ...details,
-        message: `${who} left an error to the process, which nothing catches: ${describeThrown(error)}`,
+        message: `${who} threw an error that nothing caught: ${describeThrown(error)}`,
         hint: 'Await the promise or catch its error; handle errors in timers and in "error" events.',
         causes: causesOf(error),
       });

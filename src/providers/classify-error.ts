@@ -66,7 +66,7 @@ function askFor(classify: ClassifyError, failure: Failure, evidence: () => Failu
       said.then(undefined, () => undefined);
       return { type: 'broken', why: 'it gave a promise: it must answer at once' };
     }
-    if (!isRecord(said)) return { type: 'broken', why: 'it answered with something that is no verdict' };
+    if (!isRecord(said)) return { type: 'broken', why: 'its answer is no verdict' };
     // Copied first: what is checked is what is used.
     const verdict: Readonly<Record<string, unknown>> = { ...said };
     const problem = Object.entries(verdict)

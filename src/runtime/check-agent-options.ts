@@ -29,7 +29,7 @@ export function checkAgentOptions(options: unknown): void {
   // Whoever keeps runs knows by it which stand below others, and removes these together: see `model/run-tree.ts`.
   if (String(name).includes('/'))
     throw configError(
-      '"name" of createAgent() must not contain "/", which stands before the names of agents below: write "-"',
+      '"name" of createAgent() must not contain "/", which separates the names of child agents: write "-"',
     );
   const stray = ['messages', 'tools', 'toolChoice', 'output', 'continueFrom'].find(
     (field) => isRecord(settings) && field in settings,

@@ -7,13 +7,13 @@ import type { Model } from '../model/model.ts';
 export function checkModels(models: Model | readonly Model[]): readonly Model[] {
   const chain: readonly unknown[] = Array.isArray(models) ? models : [models];
   if (chain.length === 0)
-    throw configError('Cannot call a model: the list of models is empty. Hand in at least one.');
+    throw configError('Cannot call a model: the list of models is empty. Give at least one.');
   for (const model of chain) if (!isModel(model)) throw configError(notAModel);
   return withKeys(chain as readonly Model[]); // Each was looked at.
 }
 
 const notAModel =
-  "Cannot call a model: what was handed in is not a model with call, quotaKey and capabilities. Make one with a provider, as in openai('gpt-5.2'), or by its name with resolveModel().";
+  "Cannot call a model: the given value is not a model with call, quotaKey and capabilities. Make one with a provider, as in openai('gpt-5.2'), or by its name with resolveModel().";
 
 /** Whoever has no types may hand in a name, or an AI SDK's model. */
 function isModel(value: unknown): value is Model {

@@ -120,7 +120,7 @@ function thrownFailure(agent: string, thrown: unknown): Failure {
       message: `The setup of agent "${agent}" failed: ${describeThrown(thrown)}`,
       retryable,
       retryAfterMs,
-      hint: `${hint ?? 'Mend what the function "setup" of the agent needs.'} Then resume the run: setup is tried again.`,
+      hint: `${hint ?? 'Fix what the "setup" function of the agent needs.'} Then resume the run: setup is tried again.`,
       context: { agent, because: code },
       causes: causesOf(thrown),
     } as const),
@@ -132,7 +132,7 @@ function lateFailure(agent: string, message: string, timeoutMs: number): Failure
     origin: 'agent',
     message,
     retryable: true,
-    hint: 'Look what the function "setup" of the agent waits for, or raise "setupTimeoutMs". Then resume the run: setup is tried again.',
+    hint: 'Check what the "setup" function of the agent waits for, or raise "setupTimeoutMs". Then resume the run: setup is tried again.',
     context: { agent, because: 'TIMEOUT', timeoutMs },
   });
 }

@@ -57,7 +57,7 @@ export function readScriptNumber(texts: readonly string[]): number {
 }
 
 /** What a conversation says where it was passed on. */
-export const passedOn = 'The conversation was passed on to you by';
+export const passedOn = 'The conversation was passed to you by';
 
 /** Several agents: side by side, one after the other, as a team, or passing a conversation on. */
 export function planFamily(draw: Draw, features: ReadonlySet<Feature>): PlannedMember {

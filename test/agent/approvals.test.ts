@@ -267,7 +267,7 @@ describe('onApproval', () => {
     const startMs = clock.monotonicMs();
     const { messages } = expectType(await run(), 'completed');
     expect(clock.monotonicMs() - startMs).toBe(60_000);
-    expect(resultsIn(messages)[0]).toContain('nobody answered in time');
+    expect(resultsIn(messages)[0]).toContain('no answer came in time');
     expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
   });
 

@@ -247,7 +247,7 @@ describe('a tool that does not wait for its answer', () => {
     {
       how: 'catches what ask() rejects with',
       execute: async (_input, { ask }) => ask('Sure?').catch(() => 'no matter'),
-      says: 'went on without the answer',
+      says: 'continued without the answer',
     },
     {
       how: 'does not await it',
@@ -255,7 +255,7 @@ describe('a tool that does not wait for its answer', () => {
         void ask('Sure?');
         return 'done';
       },
-      says: 'went on without the answer',
+      says: 'continued without the answer',
     },
     {
       how: 'starts work in the background before',
@@ -370,7 +370,7 @@ describe('a question that stands when the run is broken off', () => {
     questionOf(await run('Book.', { runId: 'b1' }));
     await clock.runUntil(agent.cancel('b1'));
     const outcome = expectType(await resume('b1'), 'completed');
-    expect(resultsIn(outcome.messages)[0]).toContain('had begun and asked a person');
+    expect(resultsIn(outcome.messages)[0]).toContain('had started and asked a person');
     expect(model.calls).toHaveLength(2);
   });
 

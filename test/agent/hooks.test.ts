@@ -307,7 +307,7 @@ describe('a transformer', () => {
     ]);
     const outcome = expectType(await run(), 'completed');
     expect(reached).toEqual([]);
-    expect(resultsIn(outcome.messages)[0]).toContain('after a person had approved them');
+    expect(resultsIn(outcome.messages)[0]).toContain('after a person approved them');
   });
 
   it('at before-tool is asked once per call, whatever the number of attempts', async () => {

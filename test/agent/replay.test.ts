@@ -139,12 +139,12 @@ describe('replayRun()', () => {
     await world.run(world.agent(script, { tools: [pay()] }));
     const steps = await stepsOf({ store: world.store, runId });
     expect(steps.map(({ text }) => text)).toEqual([
-      'The run began.',
+      'The run started.',
       'Attempt 1 at the model failed: OVERLOADED.',
       'A wait of 808 ms began.',
       'The wait of 808 ms was over.',
       'The model called one tool.',
-      'It was written down that calls follow which must not happen twice.',
+      'It was recorded that calls follow which must not happen twice.',
       'The tool "pay" ended: ok.',
       'The model answered.',
       'The run ended: completed.',

@@ -166,7 +166,7 @@ describe.each(versions)('a tool with the schemas of %s', (_, z) => {
     (...[, member, sentence]) => {
       expect(() => inputOf(z, member)).toThrow(sentence);
       expect(() => inputOf(z, member)).toThrow(
-        /^Cannot tell the model of the input of tool "book": .*or hand in a JSON Schema as "parameters"$/,
+        /^Cannot describe the input of tool "book" to the model: .*or pass a JSON Schema as "parameters"$/,
       );
     },
   );

@@ -155,7 +155,7 @@ describe('rerail with an address that leads nowhere', { timeout: 60_000 }, () =>
     const { exitCode, err } = await rerail(['runs'], { RERAIL_STORE: empty });
     expect(exitCode).toBe(30);
     expect(err).toMatch(
-      /There is no store in the schema "rerail" of ".+"\. Nothing was made\..+\(STORAGE_NOT_FOUND\)/,
+      /There is no store in the schema "rerail" of ".+"\. Nothing was created\..+\(STORAGE_NOT_FOUND\)/,
     );
     expect(await server.ask(empty, `SELECT to_regnamespace('rerail') AS it`)).toEqual([{ it: null }]);
   });

@@ -350,7 +350,7 @@ describe('rerail approve and reject', () => {
     const file = copy();
     const flags = { reason: 'too much', json: true, call: await pendingCall(file, 'to-approve') };
     const done = await type(rejectWith, 'to-approve', { file, options, flags });
-    expect(done.out).toContain('a person said no: too much');
+    expect(done.out).toContain('a person denied it: too much');
     expect(paid).toEqual([]);
     expect(done.exitCode).toBe(0);
   });

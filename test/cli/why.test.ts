@@ -168,7 +168,7 @@ describe('the exact words of rerail why', () => {
           topic: 'waiting',
           points: [
             {
-              text: 'It waits for a person to say whether this happened: hang {"cents":5} (The call of "hang" was begun elsewhere, and its end was not seen). It is not repeated automatically, because it may have been done.',
+              text: 'It waits for a person to say whether this happened: hang {"cents":5} (The call of "hang" was started elsewhere, and its end was not recorded). It is not repeated automatically, because it may have been done.',
               seqs: [5, 6],
             },
           ],

@@ -73,7 +73,7 @@ describe('an agent whose runs an engine outside carries', () => {
     const agent = createAgent({ model: scriptedModel([]), engine: outside });
     const options = { answer: true } as object;
     await expect(agent.takeOver({} as never, options)).rejects.toThrow(/no option "answer" of takeOver/);
-    await expect(agent.takeOver({} as never)).rejects.toThrow(/what journal\(\) of another agent gave/);
+    await expect(agent.takeOver({} as never)).rejects.toThrow(/the result of journal\(\) of another agent/);
   });
 
   it('runs to its end and streams its text', async () => {

@@ -29,7 +29,7 @@ const changes: readonly Change[] = [
       return flow('read >> settle', { name: 'bill', agents: { read, settle }, ...world.common() });
     },
     says: [
-      'what it goes by was: read; settle after read; tell after settle; now it is: read; settle after read',
+      'its definition was: read; settle after read; tell after settle; now it is: read; settle after read',
       'the node "tell" is gone',
     ],
   },
@@ -42,7 +42,7 @@ const changes: readonly Change[] = [
         ...world.common(),
       }),
     says: [
-      'what it goes by was: read; settle after read; tell after settle; now it is: read; settle after read; tell after settle; sign after tell',
+      'its definition was: read; settle after read; tell after settle; now it is: read; settle after read; tell after settle; sign after tell',
       'the node "sign" is new',
     ],
   },
@@ -64,7 +64,7 @@ const changes: readonly Change[] = [
     make: (world) =>
       flow('read >> (settle | tell)', { name: 'bill', agents: agentsOf(world), ...world.common() }),
     says: [
-      'what it goes by was: read; settle after read; tell after settle; now it is: read; settle after read; tell after read',
+      'its definition was: read; settle after read; tell after settle; now it is: read; settle after read; tell after read',
     ],
   },
 ];
@@ -95,7 +95,7 @@ describe('a flow that was changed while it waited', () => {
     const changed = (await world.store.runs.events(runId)).find(({ type }) => type === 'changed');
     expect(changed?.body).toEqual({
       differences: [
-        'what it goes by was: it begins with "desk", and may be passed on 10 times; now it is: it begins with "till", and may be passed on 10 times',
+        'its definition was: it starts with "desk", and may be passed on 10 times; now it is: it starts with "till", and may be passed on 10 times',
       ],
     });
   });

@@ -115,12 +115,12 @@ describe('replayRun() of a run with others below it', () => {
     await world.until(bill.run('Go', { runId }));
     const texts = (await stepsOf({ store: world.store, runId })).map(({ text }) => text);
     expect(texts).toEqual([
-      'The run began.',
+      'The run started.',
       'It was decided to call the node "read".',
       'The node "read" ended: ok; its run is "run-1/read".',
       'It was decided to call the node "settle".',
       'The node "settle" waits: approval; its run is "run-1/settle".',
-      'The run waits outside the process: approval.',
+      'The run is suspended: approval.',
     ]);
   });
 });

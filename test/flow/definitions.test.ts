@@ -41,7 +41,8 @@ const bad: readonly Bad[] = [
   {
     what: 'a name twice',
     make: () => flow('a >> a', { agents }),
-    words: /The node "a" stands twice.*give the second one a name of its own in "agents": \{ a, a2: a \}/,
+    words:
+      /The node "a" is in the flow twice.*give the second one a name of its own in "agents": \{ a, a2: a \}/,
   },
   { what: 'a missing end', make: () => flow('a >> (b', { agents }), words: /\)/ },
   {
@@ -63,7 +64,7 @@ const bad: readonly Bad[] = [
   {
     what: 'no agents',
     make: () => flow('a', { agents: {} }),
-    words: /^The flow "flow" has no agents: hand in at least one/,
+    words: /^The flow "flow" has no agents: give at least one/,
   },
   {
     what: 'agents that are none',
@@ -83,7 +84,7 @@ const bad: readonly Bad[] = [
   {
     what: 'a store only below',
     make: () => flow('stored', { agents: { stored } }),
-    words: /has no store, but its agent "stored" has: hand the store in where the work begins/,
+    words: /has no store, but its agent "stored" has: give the store to the agent where the work starts/,
   },
   {
     what: 'options of a node that is not there',
@@ -121,7 +122,7 @@ const bad: readonly Bad[] = [
   {
     what: 'a name that reads as one of an agent below',
     make: () => flow('a', { agents, name: 'desk/a' }),
-    words: /"name" of createAgent\(\) must not contain "\/", which stands before the names of agents below/,
+    words: /"name" of createAgent\(\) must not contain "\/", which separates the names of child agents/,
     code: 'CONFIG_ERROR',
   },
   {

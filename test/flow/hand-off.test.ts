@@ -111,7 +111,7 @@ describe('a hand-off', () => {
     expect(messages[0]?.content).toContain('You know money.');
     const whole = JSON.stringify(messages);
     expect(whole).toContain('My money!');
-    expect(whole).toContain('passed on to you by \\"triage\\": It is about money.');
+    expect(whole).toContain('passed to you by \\"triage\\": It is about money.');
     expect(whole).not.toContain('You send people on.');
     expect(outcome.nodes).toMatchObject([
       {

@@ -233,7 +233,7 @@ describe('a family', () => {
     expect(expectType(outcome, 'completed').text).toBe('Enough.');
     expect(a.model.calls).toHaveLength(1000);
     expect(
-      resultsIn(outcome.messages).filter((text) => text.includes('runs below the first one')),
+      resultsIn(outcome.messages).filter((text) => text.includes('runs under the first one')),
     ).toHaveLength(24);
   });
 });

@@ -54,7 +54,7 @@ describe('a node whose run was stopped', () => {
     const made = flow('inner', { agents: { inner }, ...stage.world });
     expect(expectType(await stage.run(made), 'failed').failure.code).toBe('BUDGET_EXCEEDED');
     const { failure } = expectType(await stage.resume(made), 'failed');
-    expect(failure.hint).toContain('agents below it have worked already');
+    expect(failure.hint).toContain('child agents have worked already');
     expect([a.model.calls.length, b.model.calls.length]).toEqual([1, 0]);
   });
 

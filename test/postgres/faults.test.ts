@@ -85,7 +85,7 @@ describe('what cannot be opened', () => {
       what: 'a port on which nobody listens',
       given: () => Promise.resolve(server.addressOf({ port: 1 })),
       code: 'STORAGE_IO',
-      hint: 'See whether the server runs',
+      hint: 'Check that the server runs',
     },
     {
       what: 'a user without rights',

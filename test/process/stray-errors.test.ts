@@ -70,7 +70,7 @@ describe('code of a user that misbehaves', () => {
   it.each(rows)('in $place never ends the process', async ({ place, ways }) => {
     const check = async (way: string): Promise<readonly string[]> => {
       const { code, stdout, stderr } = await start(place, way);
-      const isNamed = thrown.includes(way) || /left an error to the process/.test(stdout + stderr);
+      const isNamed = thrown.includes(way) || /threw an error that nothing caught/.test(stdout + stderr);
       return code === 0 && isNamed ? [] : [`${way}: ${code} ${stdout} ${stderr}`];
     };
     const problems = (await Promise.all(ways.map(check))).flat();
@@ -97,7 +97,7 @@ describe('code of a user that misbehaves', () => {
   it('ends the process where the policy says so, and the error names the tool', async () => {
     const { code, stderr } = await start('execute', 'floats', 'end-process');
     expect(code).toBe(1);
-    expect(stderr).toContain('ToolError: Tool "refresh" left an error to the process');
+    expect(stderr).toContain('ToolError: Tool "refresh" threw an error that nothing caught');
     expect(stderr).toContain('cache is down');
   });
 
@@ -127,7 +127,7 @@ describe('a tool of the command line', () => {
         exitCode: 0,
         out: expect.stringContaining('All is done.') as string,
       });
-      expect(err).toContain('Tool "refresh" left an error to the process');
+      expect(err).toContain('Tool "refresh" threw an error that nothing caught');
       expect(err).not.toMatch(/defect|INTERNAL|your message/);
     } finally {
       await server.close();
@@ -141,7 +141,7 @@ describe('a configuration of the command line', () => {
     {
       what: 'leaves a rejection behind is named, and the command completes',
       files: { 'probe.mjs': "void Promise.reject(new Error('cache is down'));\nexport default {};" },
-      says: /RerailWarning: The configuration probe.mjs left an error to the process, .*cache is down/,
+      says: /RerailWarning: The configuration probe.mjs threw an error that nothing caught, .*cache is down/,
       ends: 0,
     },
     {

@@ -84,7 +84,7 @@ describe('readAnswer()', () => {
     { answer: { approve: true, approved: false } },
     { answer: { approved: 'true', verdict: 'deny' } },
   ])('takes $answer for a no', ({ answer }) => {
-    expect(readAnswer(answer)).toEqual({ verdict: 'no', kind: 'said-no', reason: 'a person said no' });
+    expect(readAnswer(answer)).toEqual({ verdict: 'no', kind: 'said-no', reason: 'a person denied it' });
   });
 
   it.each<{ readonly answer: unknown }>([
@@ -95,7 +95,7 @@ describe('readAnswer()', () => {
     expect(readAnswer(answer)).toEqual({
       verdict: 'no',
       kind: 'absent',
-      reason: 'nobody was there to say yes',
+      reason: 'no person was available to approve it',
     });
   });
 
@@ -112,13 +112,13 @@ describe('readAnswer()', () => {
     { answer: { verdict: 'yes' } },
     { answer: { type: 'approval', id: 'x', approved: true } },
   ])('takes $answer for a yes', ({ answer }) => {
-    expect(readAnswer(answer)).toEqual({ verdict: 'yes', reason: 'a person said yes' });
+    expect(readAnswer(answer)).toEqual({ verdict: 'yes', reason: 'a person approved it' });
   });
 
   it('keeps the words of the person, as one safe line without secrets', () => {
     const reason = 'too much\u001b[2J\n for key sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789';
     const read = readAnswer({ approved: false, reason });
-    expect(read.reason).toMatch(/^a person said no: too much<U\+001B>\[2J for key \[redacted/);
+    expect(read.reason).toMatch(/^a person denied it: too much<U\+001B>\[2J for key \[redacted/);
   });
 
   it('never throws, and says yes to nothing that was not made to be one', () => {
@@ -257,9 +257,9 @@ describe('rejectionText()', () => {
   it.each([
     { answer: false, says: 'A person said no to this call of "refund".' },
     { answer: { approved: false, reason: 'ask Ann' }, says: 'Their words: "ask Ann".' },
-    { answer: 'perhaps', says: 'the answer was not a clear yes: that is a no' },
-    { answer: { approved: true, id: 'x' }, says: 'answered about another one: that is a no' },
-    { answer: { type: 'absent' }, says: 'needs the yes of a person, and nobody can be asked in this run' },
+    { answer: 'perhaps', says: 'the answer was not a clear approval: it is denied' },
+    { answer: { approved: true, id: 'x' }, says: 'answered about another one: it is denied' },
+    { answer: { type: 'absent' }, says: 'needs the approval of a person, and none is available in this run' },
   ])('tells the model: $says', ({ answer, says }) => {
     const verdict = judgeApproval(request, answer, { atMs: 1, call });
     const text = verdict.verdict === 'no' ? rejectionText('refund', verdict) : '';
@@ -286,8 +286,8 @@ describe('judgeRejections()', () => {
   });
 
   it.each([
-    { hashes: ['a', 'b', 'c'], why: 'nobody was there to say yes to 3 calls of this run' },
-    { hashes: ['a', 'a'], why: 'nobody was there to say yes to a call that was made 2 times' },
+    { hashes: ['a', 'b', 'c'], why: 'no person was available to approve 3 calls of this run' },
+    { hashes: ['a', 'a'], why: 'no person was available to approve a call that was made 2 times' },
   ])('says that $why', ({ hashes, why }) => {
     expect(judgeRejections(after(hashes, 'absent'))).toEqual({ type: 'stop', reason: 'rejected', why });
   });

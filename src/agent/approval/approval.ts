@@ -59,13 +59,13 @@ export function judgeApproval(
 ): Verdict {
   // Written so that a time that is no number is too late.
   if (!(atMs <= request.expiresAt)) {
-    return no('expired', 'nobody answered in time');
+    return no('expired', 'no answer came in time');
   }
   const verdict = readAnswer(answer);
   if (verdict.verdict === 'no') return verdict;
   const { name: tool, input, hash } = call;
   return isAboutOther(request, answer) || isAboutOther(request, { tool, input, hash })
-    ? no('other-call', 'the answer names another call than the one that was asked about')
+    ? no('other-call', 'the answer names a call other than the one in question')
     : verdict;
 }
 
@@ -169,11 +169,11 @@ function whyStopped({ count, absent = 0 }: Rejections, reached: Reached): string
   const isAlways = absent === count;
   if ('most' in reached) {
     return isAlways
-      ? `nobody was there to say yes to a call that was made ${reached.most} times`
+      ? `no person was available to approve a call that was made ${reached.most} times`
       : `a call that was made ${reached.most} times was not approved`;
   }
   return isAlways
-    ? `nobody was there to say yes to ${count} calls of this run`
+    ? `no person was available to approve ${count} calls of this run`
     : `${count} calls of this run were not approved`;
 }
 
@@ -205,14 +205,17 @@ type Said = 'yes' | 'no' | 'absent' | 'unreadable';
 function verdictOf(parts: readonly unknown[], comment: string | undefined): Verdict {
   const said = parts.map(saidBy);
   if (said.includes('no')) {
-    const answer = no('said-no', comment === undefined ? 'a person said no' : `a person said no: ${comment}`);
+    const answer = no(
+      'said-no',
+      comment === undefined ? 'a person denied it' : `a person denied it: ${comment}`,
+    );
     return comment === undefined ? answer : { ...answer, comment };
   }
-  if (said.includes('absent')) return no('absent', 'nobody was there to say yes');
+  if (said.includes('absent')) return no('absent', 'no person was available to approve it');
   if (said.length === 0 || said.includes('unreadable')) return unreadable;
   return {
     verdict: 'yes',
-    reason: comment === undefined ? 'a person said yes' : `a person said yes: ${comment}`,
+    reason: comment === undefined ? 'a person approved it' : `a person approved it: ${comment}`,
   };
 }
 
@@ -248,13 +251,13 @@ const unreadable = no('unreadable', 'the answer could not be understood');
 const noTexts: Readonly<Record<NoKind, (name: string) => string>> = {
   'said-no': (name) => `A person said no to this call of ${name}.`,
   absent: (name) =>
-    `This call of ${name} needs the yes of a person, and nobody can be asked in this run: that is a no.`,
+    `This call of ${name} needs the approval of a person, and none is available in this run: it is denied.`,
   unreadable: (name) =>
-    `A person was asked about this call of ${name}, and the answer was not a clear yes: that is a no.`,
+    `A person was asked about this call of ${name}, and the answer was not a clear approval: it is denied.`,
   expired: (name) =>
-    `A person was asked about this call of ${name}, and nobody answered in time: that is a no.`,
+    `A person was asked about this call of ${name}, and no answer came in time: it is denied.`,
   'other-call': (name) =>
-    `A person was asked about this call of ${name}, and answered about another one: that is a no.`,
+    `A person was asked about this call of ${name}, and answered about another one: it is denied.`,
 };
 
 const whatNow =

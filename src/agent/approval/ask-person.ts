@@ -50,7 +50,7 @@ function requestOf(state: RunState, asked: Open, index: number): CallRequest | Q
     return { type: 'question', id: `${place}:question:${replies.length}`, question, why };
   }
   if (asked.type === 'in-doubt') {
-    const why = asked.end.failure?.message ?? `Nobody saw how the call of "${tool}" ended`;
+    const why = asked.end.failure?.message ?? `It is unknown how the call of "${tool}" ended`;
     return { type: 'in-doubt', id: `${place}:in-doubt:${asked.attempts.length}`, tool, input, hash, why };
   }
   const request: CallRequest = {

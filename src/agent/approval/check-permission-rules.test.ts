@@ -60,7 +60,7 @@ describe('checkPermissionRules()', () => {
     { rules: [{ ...ok, input: { a: { runs: ['ls', ''] } } }], says: '["a"].runs[1]" must be a text' },
     {
       rules: [{ ...ok, input: { a: { runs: ['git *'] } } }],
-      says: '["a"].runs[0]" is the text "git *", which is no plain command',
+      says: '["a"].runs[0]" is the text "git *", which is not a plain command',
     },
     { rules: [{ ...ok, input: { a: { runs: ['ls'], over: 5 } } }], says: 'has no field "over"' },
   ])('refuses with: $says', ({ rules, says }) => {

@@ -107,7 +107,7 @@ function checkPlain(command: unknown, at: string): string {
   const text = checkText(command, at);
   if (readPlainCommand(text) !== undefined) return text;
   throw configError(
-    `"${at}" is ${showValue(text)}, which is no plain command: write its first words with one space between them, such as "git status", without operators, variables or patterns`,
+    `"${at}" is ${showValue(text)}, which is not a plain command: write its first words with one space between them, such as "git status", without operators, variables or patterns`,
   );
 }
 

@@ -24,9 +24,9 @@ function doubtful(limits: { readonly maxToolAttempts: number } = { maxToolAttemp
 describe('a call that is asked about', () => {
   it.each([
     { what: 'a no', value: false, says: 'said no' },
-    { what: 'nonsense', value: { maybe: 1 }, says: 'not a clear yes' },
-    { what: 'word that nobody is there', value: { type: 'absent' }, says: 'nobody can be asked in this run' },
-    { what: 'a yes that came too late', value: true, atMs: wallMs + 60_001, says: 'nobody answered in time' },
+    { what: 'nonsense', value: { maybe: 1 }, says: 'not a clear approval' },
+    { what: 'word that nobody is there', value: { type: 'absent' }, says: 'none is available in this run' },
+    { what: 'a yes that came too late', value: true, atMs: wallMs + 60_001, says: 'no answer came in time' },
     {
       what: 'a yes to another call',
       value: { approved: true, hash: 'send:{}' },

@@ -56,7 +56,7 @@ export function onAnswered(given: RunState, asking: Asking, { answer, wallMs, pr
   const value = answer.given ? answer.value : undefined;
   if (request.type === 'in-doubt') return onFoundOut(state, asking, { request, value });
   if (request.type === 'question') return onReplied(state, asking, { id: request.id, value, provenance });
-  assert(request.type === 'approval' && asked?.type === 'to-ask', `Nobody asks about call ${index}`);
+  assert(request.type === 'approval' && asked?.type === 'to-ask', `No question is open about call ${index}`);
   // Nobody has answered: that is as late as an answer can be.
   const judged = judgeApproval(request, value, { atMs: answer.given ? wallMs : Infinity, call: asked.call });
   const { verdict, reason } = judged;
@@ -122,7 +122,7 @@ function onReplied(state: RunState, asking: Asking, { id, value, provenance }: R
   const verdict = readAnswer(value);
   if (verdict.verdict !== 'no' || verdict.kind !== 'said-no') return onAbsent(state, asking);
   const { name, callId } = call;
-  const content = `The tool "${name}" asked a person something, and they would not answer. ${verdict.reason}.`;
+  const content = `The tool "${name}" asked a person something, and the person declined to answer. ${verdict.reason}.`;
   const end = deniedEnd(call, content, verdict);
   const answered: RunEvent = { type: 'approval-answered', id, verdict: 'no', reason: verdict.reason };
   const finished: RunEvent = { type: 'tool-finished', turn: state.turn, attempt: 0, end, callId, name };

@@ -96,7 +96,7 @@ function checkApproval(answer: unknown, request: PersonRequest | undefined): Ans
   if ('problem' in read) return misuse(read.problem);
   const { fields } = read;
   if (fields.get('type') === 'absent') {
-    return fields.size === 1 ? fine : misuse('{ type: "absent" } stands alone');
+    return fields.size === 1 ? fine : misuse('{ type: "absent" } must be the only answer');
   }
   const unfit = wrongType(fields, 'approval') ?? wrongReason(fields);
   if (unfit !== undefined) return misuse(unfit);
@@ -176,7 +176,7 @@ function readKnown(
   const names = namesOf(answer);
   const fields = names === undefined ? undefined : readFields(answer, names);
   if (names === undefined || fields === undefined)
-    return { problem: 'it cannot be read: hand in a plain object without getters' };
+    return { problem: 'it cannot be read: pass a plain object without getters' };
   const known = [...own, ...requestFields];
   const unknown = names.find((name) => !known.includes(name));
   // The near name among its own fields: nobody misspells a part of the request that is spread.

@@ -32,7 +32,7 @@ describe('checkHooks() refuses', () => {
     { hooks: [{ ...good, onEvents: nothing }], says: 'did you mean "onEvent"?' },
     { hooks: [{ ...good, 'run-start': nothing }], says: 'did you mean "on: { \'run-start\': … }"?' },
     { hooks: [{ ...good, onEvent: 5 }], says: '"onEvent" of hook "watch" must be a function, got 5' },
-    { hooks: [{ ...good, kind: 'guardrail', onEvent: nothing }], says: 'only an observer hears events' },
+    { hooks: [{ ...good, kind: 'guardrail', onEvent: nothing }], says: 'only an observer receives events' },
     { hooks: Array.from({ length: 101 }, () => good), says: 'at most 100 hooks, got 101' },
   ])('$hooks: $says', ({ hooks, says }) => {
     expect(() => checkHooks(hooks)).toThrow(RerailError);

@@ -91,7 +91,7 @@ function checkOnEvent({ name, kind, onEvent }: { name: string; kind: HookKind; o
   if (onEvent === undefined) return;
   if (kind !== 'observer') {
     throw configError(
-      `Hook ${showName(name)} is a ${kind}, and only an observer hears events: make another hook for "onEvent"`,
+      `Hook ${showName(name)} is a ${kind}, and only an observer receives events: make another hook for "onEvent"`,
     );
   }
   if (typeof onEvent !== 'function') {

@@ -63,13 +63,13 @@ export function openTools(phase: Phase): RunningTools | undefined {
 }
 
 const neverRan = 'This call was not run: the run was broken off before.';
-const notAgain = 'It was not tried again: the run was broken off.';
+const notAgain = 'It was not tried again: the run was interrupted.';
 const hadAsked =
-  'This call had begun and asked a person something. The run was broken off before it ended: check what it did before you repeat it.';
+  'This call had started and asked a person something. The run was interrupted before it ended: check what it did before you repeat it.';
 const hadWaited =
-  'This call had begun and waited for something outside. The run was broken off before it ended: check what it did before you repeat it.';
+  'This call had started and waited for something outside. The run was interrupted before it ended: check what it did before you repeat it.';
 const mayHaveRun =
-  'The run was broken off while this call was under way. It may or may not have happened: check before you repeat it.';
+  'The run was interrupted while this call was running. It may or may not have happened: check before you repeat it.';
 
 function resultOf(run: RunState, state: CallState): ToolResultPart {
   if (state.type === 'done') return resultPart(run, state);

@@ -45,7 +45,7 @@ function takeUp(state: CallState): CallState {
 function unseenEnd({ callId, name }: ReadyCall): ToolEnd {
   const failure = createFailure('UNKNOWN_OUTCOME', {
     origin: 'tool',
-    message: `The run was broken off while "${name}" was called, and the end of the call was not seen`,
+    message: `The run was interrupted while "${name}" was called, and the end of the call was not recorded`,
     sideEffect: 'possible',
     context: { tool: name },
   });
@@ -58,7 +58,7 @@ function brokenOffEnd({ callId, name }: ReadyCall, state: Exclude<CallState, { t
   const isRunning = state.type === 'running';
   const failure = createFailure('CANCELLED', {
     origin: 'tool',
-    message: `The run was broken off ${isRunning ? 'while' : 'before'} "${name}" was called`,
+    message: `The run was interrupted ${isRunning ? 'while' : 'before'} "${name}" was called`,
     sideEffect: isRunning || hasAsked(state) ? 'possible' : 'none',
     context: { tool: name },
   });

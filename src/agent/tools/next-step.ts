@@ -85,7 +85,7 @@ function settleDoubt(
   if (config.inDoubt === 'ask') return askAbout(state, tools, { index, events });
   const done = replaceCall(tools, index, { type: 'done', call, end });
   if (config.isConducted === true) return nextStep(state, done, events);
-  const reason = 'the model is told that nobody knows whether it happened';
+  const reason = 'the model is told that its effect is unknown';
   return nextStep(state, done, [
     ...events,
     { type: 'recovery', turn, failure, recovery: 'tell-model', reason },

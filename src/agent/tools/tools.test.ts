@@ -74,7 +74,11 @@ describe('the calls of a turn', () => {
 describe('a call that failed', () => {
   it.each([
     { name: 'look', code: 'TOOL_EXECUTION_ERROR', why: 'would not be mended by asking again' },
-    { name: 'pay', code: 'SERVER_ERROR', why: 'a tool with the effect "once" is not called again by itself' },
+    {
+      name: 'pay',
+      code: 'SERVER_ERROR',
+      why: 'a tool with the effect "once" is not called again automatically',
+    },
   ] as const)('is told to the model: $name with $code', ({ name, code, why }) => {
     const { state } = play(config, [called({ name })]);
     const moved = follow(state, ranTools(state, { 0: code }));

@@ -45,7 +45,7 @@ function refusalOf({ turn, config }: RunState, end: ToolEnd): readonly RunEvent[
   if (failure === undefined) return [finished];
   const failed: RunEvent = { type: 'failure', turn, failure };
   if (config.isConducted === true) return [failed, finished];
-  const reason = 'the model is told what was wrong with its call';
+  const reason = 'the model gets the reason why its call was wrong';
   return [failed, { type: 'recovery', turn, failure, recovery: 'tell-model', reason }, finished];
 }
 
@@ -138,7 +138,7 @@ function settleAttempt(
   const done: CallState = { type: 'done', call, end };
   // A flow or a plan decides what is done about it, and says so then.
   if (state.config.isConducted === true) return { call: done, events: [failed] };
-  const reason = `the model is told; ${decision?.reason ?? `a tool with the effect "${call.effect}" is not called again by itself`}`;
+  const reason = `the model is notified; ${decision?.reason ?? `a tool with the effect "${call.effect}" is not called again automatically`}`;
   return {
     call: done,
     events: [failed, { type: 'recovery', turn, failure, recovery: 'tell-model', reason }],

@@ -165,7 +165,7 @@ function tryRung(rung: Rung, history: LadderHistory, policy: LadderPolicy): Reco
   switch (rung) {
     case 'nudge':
       return history.nudges < policy.maxNudges
-        ? { type: 'nudge', reason: `the model is told, ${history.nudges + 1} of ${policy.maxNudges}` }
+        ? { type: 'nudge', reason: `the model is notified, ${history.nudges + 1} of ${policy.maxNudges}` }
         : undefined;
     case 'continue': {
       const can = history.hasText && !history.hasCalls && !history.hasOutput;
@@ -191,23 +191,23 @@ function tryRung(rung: Rung, history: LadderHistory, policy: LadderPolicy): Reco
         type: 'suspend',
         suspend: 'long-wait',
         resumeAtMs,
-        reason: 'nobody may ask again before the moment that was asked for',
+        reason: 'the provider allows no request before the time it named',
       };
     }
     case 'suspend: credit':
-      return { type: 'suspend', suspend: 'credit', reason: 'somebody must top the account up first' };
+      return { type: 'suspend', suspend: 'credit', reason: 'the account must be topped up first' };
     case 'suspend: credentials':
       return {
         type: 'suspend',
         suspend: 'credentials',
-        reason: 'somebody must mend the key, its rights or the model name first',
+        reason: 'the key, its rights or the model name must be fixed first',
       };
     case 'stop: refused':
-      return { type: 'stop', stop: 'refused', reason: 'the model would not answer this' };
+      return { type: 'stop', stop: 'refused', reason: 'the model refused to answer this' };
     case 'cancel':
       return { type: 'cancel', reason: 'the caller cancelled it' };
     default:
-      return { type: 'fail', reason: 'the ladder is spent' };
+      return { type: 'fail', reason: 'every rung of its ladder is used up' };
   }
 }
 

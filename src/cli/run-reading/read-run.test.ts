@@ -101,7 +101,7 @@ describe('readRun()', () => {
       tool: 'pay',
       input: '{"cents":5}',
       permission: 'ask',
-      answer: { verdict: 'yes', reason: 'a person said yes' },
+      answer: { verdict: 'yes', reason: 'a person approved it' },
       end: 'ok',
       seqs: [2, 4, 5, 6],
     });

@@ -11,8 +11,8 @@ const passingSigns = /^(?:25006|58...|40001|40P01|55P03)$/;
 /** What a server refuses until somebody changes something, by SQLSTATE. */
 const refusals: Readonly<Record<string, string>> = {
   '28P01': 'Check user and password in `databaseUrl`.',
-  '28000': 'Check the user in `databaseUrl`, and what pg_hba.conf says of this address.',
-  '3D000': 'Make the database with: createdb NAME, or name another one in `databaseUrl`.',
+  '28000': 'Check the user in `databaseUrl`, and the entry for this address in pg_hba.conf.',
+  '3D000': 'Create the database with: createdb NAME, or name another one in `databaseUrl`.',
   '42501':
     'Grant the user CREATE on the database for the first start, and all rights on the schema and its tables.',
 };

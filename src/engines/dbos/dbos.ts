@@ -61,7 +61,7 @@ function createCarrier(host: () => AgentHost, { clock, version, effects }: Engin
     onLetGo: (runId) => {
       const run = host().runs.get(runId);
       // DBOS knows its own errors, and parks a workflow that somebody else carries.
-      run?.fail(run.trouble ?? new Error(`What happened to run "${runId}" could not be written down`));
+      run?.fail(run.trouble ?? new Error(`The events of run "${runId}" could not be recorded`));
     },
   });
 }

@@ -79,7 +79,7 @@ function unreachable(deed: string, cause: unknown): RerailError {
     createFailure('NETWORK_ERROR', {
       origin: 'durable',
       message: `Cannot ${deed}: the database of DBOS does not answer (${reasonOf(cause)})`,
-      hint: 'Runs stand still until it is back, and then go on by themselves. Look whether Postgres runs and whether `databaseUrl` is right.',
+      hint: 'Runs pause until it is back, and then continue automatically. Check that Postgres runs and that `databaseUrl` is right.',
       causes: classifyFailure(cause, 'durable').causes,
     }),
   );
@@ -100,7 +100,7 @@ export function tooLarge(what: string, bytes: number, maxBytes: number): Failure
   return createFailure('HISTORY_LIMIT', {
     origin: 'durable',
     message: `${what} takes ${bytes} bytes as JSON, and at most ${maxBytes} are kept in the steps of DBOS`,
-    hint: 'Hand large values on by reference, or raise `maxValueBytes` of dbos().',
+    hint: 'Pass large values by reference, or raise `maxValueBytes` of dbos().',
   });
 }
 

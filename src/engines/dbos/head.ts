@@ -52,7 +52,7 @@ function returnedBy({ status, output, error, workflowID }: WorkflowRow, runId: s
         message: `Run "${runId}" was cancelled in DBOS itself (workflow "${workflowID}")`,
       }),
     );
-  if (status === 'MAX_RECOVERY_ATTEMPTS_EXCEEDED') return givenUp(workflowID, 'it was taken up too often');
+  if (status === 'MAX_RECOVERY_ATTEMPTS_EXCEEDED') return givenUp(workflowID, 'it was restarted too often');
   return undefined;
 }
 

@@ -59,7 +59,7 @@ function checkOpen({ isClosed }: AgentHost, words: string): void {
 function checkVersion({ setup }: AgentHost, { runId, version }: StartOptions): void {
   if (version === setup.version) return;
   const sides = `version "${setup.version}", not "${version}"`;
-  throw engineError(`Cannot start run "${runId}": this engine carries ${sides}`, { retryable: false });
+  throw engineError(`Cannot start run "${runId}": this engine runs ${sides}`, { retryable: false });
 }
 
 async function inTurn({ starts }: AgentHost, runId: string, work: () => Promise<Started>): Promise<Started> {
@@ -168,7 +168,7 @@ async function checkRoom(
   if (letter.type === 'cancel') return;
   const waiting = (await mail.count([target])).get(target)?.signals ?? 0;
   if (waiting < maxSignals) return;
-  const message = `Run "${runId}" cannot ${deed}: ${waiting} wait that nobody has taken`;
+  const message = `Run "${runId}" cannot ${deed}: ${waiting} are waiting already`;
   throw engineError(message, { retryable: true });
 }
 

@@ -28,7 +28,7 @@ const maxConnectMs = 10_000;
 export function checkFree({ dbos }: ResolvedOptions): void {
   if (!dbos.isInitialized()) return;
   throw configError(
-    'DBOS is launched already, by somebody else: the engine "dbos" launches it itself, with the workflows that are registered by then. Leave out DBOS.launch()',
+    'DBOS is launched already, by other code: the engine "dbos" launches it itself, with the workflows that are registered by then. Leave out DBOS.launch()',
   );
 }
 
@@ -117,7 +117,7 @@ async function warnOfOthers({ dbos, options }: Launched): Promise<void> {
   if (others.length === 0) return;
   const names = [...new Set(others)].map((version) => `"${version}"`).join(', ');
   dbos.logger.warn(
-    `${others.length} runs of executor "${executorId}" stand still: they were begun by application version ${names}, and this one is "${applicationVersion}". Start a process with the version that began them, or name it as applicationVersion of dbos() again`,
+    `${others.length} runs of executor "${executorId}" are paused: application version ${names} started them, and this one is "${applicationVersion}". Start a process with the version that started them, or name it as applicationVersion of dbos() again`,
   );
 }
 

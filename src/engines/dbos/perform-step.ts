@@ -34,7 +34,7 @@ interface Asked {
 async function performStep(host: AgentHost, name: string, asked: Asked): Promise<EffectEnd> {
   const { runId, position } = asked.context;
   const run = host.runs.get(runId);
-  assert(run !== undefined, `Run "${runId}" calls "${name}", but no workflow carries it`);
+  assert(run !== undefined, `Run "${runId}" calls "${name}", but no workflow is running it`);
   try {
     const input = asPlain(asked.input);
     checkSize(`The input of "${name}"`, input, host.maxValueBytes);

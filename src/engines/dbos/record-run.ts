@@ -44,7 +44,7 @@ export async function startGeneration(
 
 function findRun({ runs }: AgentHost, runId: string): CarriedRun {
   const run = runs.get(runId);
-  assert(run !== undefined, `Something of run "${runId}" is to be written down, but no workflow carries it`);
+  assert(run !== undefined, `Something of run "${runId}" must be recorded, but no workflow is running it`);
   return run;
 }
 

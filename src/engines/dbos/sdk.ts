@@ -69,7 +69,7 @@ const packageName = '@dbos-inc/dbos-sdk';
 /** Finds the SDK when an engine is made, and not before. Throws a `ConfigError` with what to install where it is missing. */
 export function loadDbosSdk(given: unknown): DbosSdk {
   const peer = loadPeer(packageName, { given, install: `npm install ${packageName}@5 pg` });
-  if (peer.type === 'missing') throw configError(`The engine "dbos" cannot be made: ${peer.message}`);
+  if (peer.type === 'missing') throw configError(`The engine "dbos" cannot be created: ${peer.message}`);
   const sdk = peer.module as Partial<DbosSdk> | null; // Checked on the next line.
   if (typeof sdk?.DBOS?.runStep === 'function') return sdk as DbosSdk;
   throw configError(
@@ -103,7 +103,7 @@ interface PgListening {
 /** Finds the driver, which the SDK itself depends on. Throws a `ConfigError` with what to install where it is missing. */
 export function loadPg(given: unknown): PgDriver {
   const peer = loadPeer('pg', { given, install: 'npm install pg' });
-  if (peer.type === 'missing') throw configError(`The engine "dbos" cannot be made: ${peer.message}`);
+  if (peer.type === 'missing') throw configError(`The engine "dbos" cannot be created: ${peer.message}`);
   const driver = peer.module as Partial<PgDriver> | null; // Checked on the next line.
   if (typeof driver?.Pool === 'function') return driver as PgDriver;
   throw configError('"pg" is not what was expected: it exports no Pool');

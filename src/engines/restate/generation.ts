@@ -124,7 +124,7 @@ export function createGeneration(host: Host, context: RestateContext, begun: Car
   const isOver = (): void => {
     // One that is suspended never ends here.
     forget(generation);
-    controller.abort(new DOMException(`This attempt to carry run "${runId}" is over`, 'AbortError'));
+    controller.abort(new DOMException(`This attempt at run "${runId}" is over`, 'AbortError'));
   };
   const history = { signals, signalIds: [], journal: [] };
   const generation: Generation = {
@@ -241,7 +241,7 @@ export function stopChanged(generation: Generation, difference: Difference): Rer
 export function stopFull(generation: Generation, what: string): RerailError {
   const failure = createFailure('HISTORY_LIMIT', {
     origin: 'durable',
-    message: `Run "${generation.runId}" cannot go on: ${what}. A run leaves its journal behind by \`restart\``,
+    message: `Run "${generation.runId}" cannot continue: ${what}. A run leaves its journal behind by \`restart\``,
     context: { runId: generation.runId, generation: generation.number },
   });
   return stopAll(generation, 'full', RerailError.from(failure));

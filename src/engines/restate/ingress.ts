@@ -95,8 +95,8 @@ function unreachable({ deed, base, timeoutMs }: RestateRequest, error: unknown):
       origin: 'durable',
       message: `Restate at ${base} could not ${deed}: ${why}`,
       hint: isLate
-        ? 'See whether a worker of this agent is up: Restate keeps the request and hands it over when one is.'
-        : 'See whether Restate is up, and whether the address is the right one.',
+        ? 'Check that a worker of this agent is up: Restate keeps the request and delivers it then.'
+        : 'Check that Restate is up, and that the address is right.',
     }),
     { cause: error },
   );

@@ -54,7 +54,7 @@ async function isCarried({ options }: Host, runId: string, invocationId: string)
     base: options.ingressUrl,
     path: ['restate', 'invocation', invocationId, 'output'],
     method: 'GET',
-    deed: `tell whether run "${runId}" is still carried`,
+    deed: `report whether run "${runId}" is still running`,
     isFine: (status, text) => {
       isCarriedStill = status === notReady;
       // What an invocation ended with is given as the end of the request.
@@ -74,7 +74,7 @@ async function settleGone(host: Host, { runId, known, invocationId }: Gone): Pro
   const { generation = 0 } = known;
   const failure = createFailure('ACTIVITY_FAILED', {
     origin: 'durable',
-    message: `Restate no longer carries run "${runId}": its invocation ${invocationId} was ended from outside`,
+    message: `Restate no longer runs "${runId}": its invocation ${invocationId} was ended from outside`,
     sideEffect: 'possible',
     context: { runId, generation, invocationId },
   });

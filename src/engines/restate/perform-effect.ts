@@ -35,13 +35,13 @@ export function performEffect(
       resolve(writeRecord(called, ended, generation.limits.maxValueBytes));
     };
     const giveUp = (): void => {
-      const message = `Effect "${asked.effect}" did not end when its run was cancelled; it may still be at work`;
+      const message = `Effect "${asked.effect}" did not end when its run was cancelled; it may still be running`;
       end({ type: 'failed', failure: createFailure('CANCELLED', { message, sideEffect: 'possible' }) });
     };
     generation.atWork.add(giveUp);
     // It ends before Restate takes the attempt for dead and begins another one beside it.
     const stopTimer = generation.host.setup.clock.after(withinMs, () => {
-      const message = `Effect "${asked.effect}" did not end within ${withinMs} ms; it may still be at work`;
+      const message = `Effect "${asked.effect}" did not end within ${withinMs} ms; it may still be running`;
       const failure = createFailure('TIMEOUT', { origin: 'durable', message, sideEffect: 'possible' });
       abortLimit(limit, new DOMException(message, 'TimeoutError'));
       end({ type: 'failed', failure });

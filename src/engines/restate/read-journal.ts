@@ -91,7 +91,7 @@ async function findGeneration(host: Host, runId: string, invocationId: string): 
 type Folded = NonNullable<ReturnType<typeof foldJournal>>;
 
 async function query({ options }: Host, runId: string, lines: readonly string[]): Promise<readonly Row[]> {
-  const deed = `tell what is on record of run "${runId}"`;
+  const deed = `report what is recorded of run "${runId}"`;
   if (options.adminUrl === undefined)
     throw engineError(`Restate could not ${deed}: the engine needs "adminUrl" for it`, { retryable: false });
   const answer = await askRestate(options, {

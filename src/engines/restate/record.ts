@@ -33,7 +33,7 @@ export function positionOf(name: string): number | undefined {
 export const graceName = 'grace';
 
 /** Why a run ends that was cancelled in Restate itself, where nobody can give a reason. */
-export const cancelledInRestate = 'somebody cancelled it in Restate';
+export const cancelledInRestate = 'it was cancelled in Restate';
 
 /** A call with what came of it. */
 export type CallRecord = EffectEnd & {

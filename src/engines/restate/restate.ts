@@ -130,7 +130,7 @@ async function start(held: Held, input: Json, { runId, version, after }: StartOp
     throw engineError(`Cannot start run "${runId}": the engine is closed`, { retryable: false });
   if (version !== host.setup.version) {
     const sides = `version "${host.setup.version}", not "${version}"`;
-    throw engineError(`Cannot start run "${runId}": this engine carries ${sides}`, { retryable: false });
+    throw engineError(`Cannot start run "${runId}": this engine runs ${sides}`, { retryable: false });
   }
   const request = { handler: 'start', body: { input, version, after }, deed: `start run "${runId}"` };
   const answer = await held.inOrder(runId, () => askDesk(host, runId, request));
@@ -164,7 +164,7 @@ async function signal({ host, inOrder }: Held, { runId, name, message }: Signall
     throw engineError(`Run "${runId}" cannot ${deed}: there is no such run`, { retryable: false });
   if (answer === 'full')
     throw engineError(
-      `Run "${runId}" cannot take the signal "${name}": ${options.limits.maxSignals} wait that nobody has taken`,
+      `Run "${runId}" cannot take the signal "${name}": ${options.limits.maxSignals} are waiting already`,
       { retryable: true },
     );
 }
@@ -186,9 +186,8 @@ async function signalAnswer(options: ResolvedOptions, { invocationId, deed }: As
     });
   } catch (error) {
     if (!RerailError.isInstance(error) || error.failure.code !== 'TIMEOUT') throw error;
-    const message = `Restate has kept what was sent, but no worker did ${deed} within ${timeoutMs} ms`;
-    const hint =
-      'See that a worker of this agent is up. It is handed over when one is; to send it again does no harm.';
+    const message = `Restate has kept the message, but no worker did ${deed} within ${timeoutMs} ms`;
+    const hint = 'Start a worker of this agent: it then gets the message. Sending it again does no harm.';
     throw RerailError.from(createFailure('SIGNAL_TIMEOUT', { origin: 'durable', message, hint }), {
       cause: error,
     });
@@ -203,7 +202,10 @@ async function cancel({ host, inOrder }: Held, runId: string, reason: string): P
 }
 
 async function status({ host, lookouts }: Held, runId: string): Promise<RunStatus> {
-  const answer = await askDesk(host, runId, { handler: 'status', deed: `tell how run "${runId}" is` });
+  const answer = await askDesk(host, runId, {
+    handler: 'status',
+    deed: `report the state of run "${runId}"`,
+  });
   const known = answer as DeskStatus; // What the desk gives.
   await lookAfter(host, lookouts, { runId, known });
   return known.status;

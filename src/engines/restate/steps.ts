@@ -155,7 +155,7 @@ async function askFirst(generation: Generation): Promise<void> {
 async function askWhetherCancelled(generation: Generation): Promise<void> {
   const { host, runId, number } = generation;
   try {
-    const request = { handler: 'status', deed: `tell whether run "${runId}" is cancelled` };
+    const request = { handler: 'status', deed: `report whether run "${runId}" is cancelled` };
     const known = (await askDesk(host, runId, request)) as DeskStatus; // What the desk gives.
     if (known.generation === number) generation.cancelledHere ??= known.cancelReason;
   } catch {

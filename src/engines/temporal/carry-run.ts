@@ -76,7 +76,7 @@ function durableOf(generation: Generation): Durable {
     waitFor: (signal, options = {}) => awaitable(waitForSignal(generation, take(), { ...options, signal })),
     restart: (state) => {
       if (generation.stop !== undefined) throw generation.stop;
-      checkSize(generation, state, 'the state that it would go on with');
+      checkSize(generation, state, 'the state that it would continue with');
       generation.nextInput = { value: state };
       throw restartError(runId);
     },
@@ -110,7 +110,7 @@ function nextBegin(generation: Generation): Begin | RerailError | undefined {
     generation: begin.generation + 1,
     input: nextInput.value,
   };
-  return sizeFault(generation, next as unknown as Json, 'what its next generation would begin with') ?? next; // JSON, all of it.
+  return sizeFault(generation, next as unknown as Json, 'the input of its next generation') ?? next; // JSON, all of it.
 }
 
 function leftBy({ begin, inbox }: Generation): LeftBehind {

@@ -29,7 +29,7 @@ export function typed({ words, lateCode = 'TIMEOUT' }: Deed, error: unknown): Re
       createFailure(lateCode, {
         origin: 'durable',
         message: `Cannot ${words}: Temporal did not answer in time; it may still do so (${reason})`,
-        hint: 'Ask again: nothing is done twice. Where a run is asked about, look whether a process carries this agent (agent.serve()).',
+        hint: 'Ask again: nothing is done twice. For a question about a run, check that a process serves this agent (agent.serve()).',
         causes,
       }),
     );
@@ -51,7 +51,7 @@ function unreachable(words: string, error: unknown): RerailError {
     createFailure('NETWORK_ERROR', {
       origin: 'durable',
       message: `Cannot ${words}: Temporal's server cannot be reached (${reason})`,
-      hint: 'Runs stand still until it is back, and then go on by themselves. Look whether the server runs and whether `address` is right.',
+      hint: 'Runs pause until it is back, and then continue automatically. Check that the server runs and that `address` is right.',
       causes,
     }),
   );

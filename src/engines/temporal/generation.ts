@@ -107,7 +107,7 @@ export function freshFor({ entries, known }: Generation): {
 function stopFull(generation: Generation, why: string): RerailError {
   const failure = createFailure('HISTORY_LIMIT', {
     origin: 'durable',
-    message: `Run "${generation.begin.runId}" cannot go on: ${why}`,
+    message: `Run "${generation.begin.runId}" cannot continue: ${why}`,
     context: { runId: generation.begin.runId, generation: generation.begin.generation },
   });
   const error = RerailError.from(failure);

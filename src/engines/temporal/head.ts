@@ -78,8 +78,8 @@ function endedOutside(runId: string, cause: unknown): Failure {
   const isWish = name === 'TerminatedFailure' || name === 'CancelledFailure';
   return createFailure(isWish ? 'CANCELLED' : 'ACTIVITY_FAILED', {
     origin: 'durable',
-    message: `Run "${runId}" was ended by Temporal and not by itself (${name}): ${why}`,
-    hint: 'What it had done until then is in its history, which also says why it was ended. A run of this id stays ended: begin a new one under another id.',
+    message: `Run "${runId}" was ended by Temporal, not by its own code (${name}): ${why}`,
+    hint: 'Its history holds what it did until then, and the reason. A run of this id stays ended: start a new one under another id.',
     context: { runId },
   });
 }
@@ -99,8 +99,8 @@ export async function stuckFailure(head: Head): Promise<Failure | undefined> {
     isRecord(failure) && typeof failure['message'] === 'string' ? failure['message'] : 'no reason given';
   return createFailure('INVALID_STATE', {
     origin: 'durable',
-    message: `Run "${head.runId}" cannot go on: its workflow does something else than its history holds, or fails itself. Temporal says: ${said}`,
-    hint: 'Carry it with the version of this package that began it: it then goes on by itself. Or terminate it in Temporal and begin a new run under another id.',
+    message: `Run "${head.runId}" cannot continue: its workflow does something else than its history holds, or fails itself. Temporal says: ${said}`,
+    hint: 'Run it with the version of this package that started it: it then continues automatically. Or terminate it in Temporal and start a new run under another id.',
     context: { runId: head.runId },
   });
 }

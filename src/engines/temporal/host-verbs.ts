@@ -92,7 +92,7 @@ async function start(host: Host, input: Json, wanted: StartOptions): Promise<Sta
   const { runId, version, after = 0 } = wanted;
   if (version !== setup.version) {
     const sides = `version "${setup.version}", not "${version}"`;
-    throw engineError(`Cannot start run "${runId}": this engine carries ${sides}`, { retryable: false });
+    throw engineError(`Cannot start run "${runId}": this engine runs ${sides}`, { retryable: false });
   }
   if (after === 0) return begin(host, { wanted, input });
   const head = await headOf(host, runId);
@@ -154,7 +154,7 @@ function checkSize(what: string, value: unknown, { limits }: ResolvedOptions): v
     createFailure('HISTORY_LIMIT', {
       origin: 'durable',
       message: `${what} takes ${bytes} bytes, and at most ${limits.maxValueBytes} are kept in Temporal's history`,
-      hint: 'Hand large values on by reference. Temporal itself takes no more than 2 MB at once.',
+      hint: 'Pass large values by reference. Temporal itself takes no more than 2 MB at once.',
     }),
   );
 }

@@ -167,7 +167,7 @@ function stopMirror(mirror: Mirror, reason: string): void {
 /** The workflow has ended, or goes on elsewhere: what the program here still waits for does not come. */
 export function endMirror(mirror: Mirror): void {
   const { runId } = mirror;
-  const message = `The run "${runId}" is not carried by this worker any more`;
+  const message = `This worker no longer runs "${runId}"`;
   const error =
     mirror.stop ??
     unrecordedError(createFailure('INVALID_STATE', { origin: 'durable', message, context: { runId } }));
@@ -212,7 +212,7 @@ export async function standAt(mirror: Mirror, position: number, maxMs: number): 
   }
   if (mirror.open.has(position)) return undefined;
   if (mirror.changed !== undefined) return mirror.changed;
-  return mirror.isOver ? 'nothing: the program has come to its end' : `nothing within ${maxMs} ms`;
+  return mirror.isOver ? 'nothing: the program has ended' : `nothing within ${maxMs} ms`;
 }
 
 function wake({ watchers }: Mirror): void {

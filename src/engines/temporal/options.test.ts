@@ -36,6 +36,6 @@ describe('temporal()', () => {
     await expect(making).rejects.toThrow(
       /"packagesFrom" has no @temporalio\/worker.*npm install @temporalio\/worker@1/,
     );
-    expect(() => loadTemporalSdk('/nowhere')).toThrow(/cannot be made/);
+    expect(() => loadTemporalSdk('/nowhere')).toThrow(/cannot be created/);
   });
 });

@@ -105,7 +105,7 @@ function createWatch(
   let release = (): void => undefined;
   const ended = new Promise<EffectEnd>((resolve) => {
     release = clock.after(timeoutMs, () => {
-      const message = `Effect "${effect}" did not end within ${timeoutMs} ms; it may still be at work`;
+      const message = `Effect "${effect}" did not end within ${timeoutMs} ms; it may still be running`;
       resolve(failed('TIMEOUT', message));
       controller.abort(new DOMException(message, 'TimeoutError'));
     });

@@ -29,7 +29,7 @@ export async function replayHistory(history: unknown, options: ReplayOptions = {
       createFailure('INVALID_STATE', {
         origin: 'durable',
         message: `The workflow of this version does something else than its history holds: ${said}`,
-        hint: 'Let the version that began such runs carry them to their end, on a task queue of its own, before this one takes over.',
+        hint: 'Let the version that started such runs finish them, on a task queue of its own, before this one takes over.',
       }),
     );
   }

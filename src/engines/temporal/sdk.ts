@@ -133,7 +133,7 @@ export function loadTemporalSdk(from: string | undefined): TemporalSdk {
   const require = createRequire(start);
   const given = from === undefined ? undefined : givenBy(require);
   const peer = loadPeer(packageName, { given, install });
-  if (peer.type === 'missing') throw configError(`The engine "temporal" cannot be made: ${peer.message}`);
+  if (peer.type === 'missing') throw configError(`The engine "temporal" cannot be created: ${peer.message}`);
   const worker = peer.module as Partial<WorkerPackage> | null; // Checked on the next line.
   if (typeof worker?.Worker?.create !== 'function' || typeof worker.NativeConnection?.connect !== 'function')
     throw configError(
@@ -155,7 +155,7 @@ function givenBy(require: NodeJS.Require): unknown {
   } catch (error) {
     const why = error instanceof Error ? error.message.split('\n')[0] : String(error);
     throw configError(
-      `The engine "temporal" cannot be made: "packagesFrom" has no ${packageName} (${why}): ${install}`,
+      `The engine "temporal" cannot be created: "packagesFrom" has no ${packageName} (${why}): ${install}`,
     );
   }
 }

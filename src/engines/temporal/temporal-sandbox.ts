@@ -70,7 +70,7 @@ function openScope(): EffectScope {
   void scope.run(async () => {
     enter = temporal.AsyncLocalStorage.snapshot();
   });
-  assert(enter !== undefined, 'A scope of Temporal did not begin at once');
+  assert(enter !== undefined, 'A Temporal scope did not start at once');
   return { enter, cancel: () => scope.cancel(), isCancelled: false };
 }
 

@@ -54,7 +54,7 @@ export async function startWorkers(carrying: Carrying): Promise<Workers> {
   } catch (error) {
     kept.closing.abort();
     for (const worker of kept.live) shutDown(worker);
-    throw typed({ words: `carry runs of the task queue "${queue}"` }, error);
+    throw typed({ words: `run the task queue "${queue}"` }, error);
   }
   return {
     close: async () => {

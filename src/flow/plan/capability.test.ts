@@ -13,7 +13,7 @@ describe('capability()', () => {
     { change: { name: 'the weather' }, message: 'got the text "the weather"' },
     {
       change: { description: ' ' },
-      message: 'capability "forecast": "description" must be a text that tells',
+      message: 'capability "forecast": "description" must be a text that says',
     },
     { change: { execute: undefined }, message: '"execute" must be a function (values, context) =>' },
     { change: { requires: ['city'] }, message: '"requires" must be schemas by name' },

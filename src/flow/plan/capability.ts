@@ -96,7 +96,7 @@ const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
     'description',
     {
       isLegal: (value) => typeof value === 'string' && value.trim() !== '',
-      expected: 'a text that tells the planner what it does and when it is the right one',
+      expected: 'a text that says what it does and when the planner should choose it',
     },
   ],
   ['requires', valuesRule],

@@ -37,7 +37,7 @@ export function resolvePlanLimits(given: Partial<PlanLimits> = {}): PlanLimits {
 
 /** Throws a `FlowError` where the capabilities of a plan cannot stand beside each other or can never be used. */
 export function checkPlanDefinition({ name, capabilities }: PlanDefinition): void {
-  const what = `Cannot make the plan "${name}"`;
+  const what = `Cannot create the plan "${name}"`;
   if (capabilities.length === 0)
     throw invalid(`${what}: it has no capability; give it at least one`, { plan: name });
   if (capabilities.length > maxCapabilities) {
@@ -52,7 +52,7 @@ export function checkPlanDefinition({ name, capabilities }: PlanDefinition): voi
   const seen = new Set<string>();
   for (const { name: own } of capabilities) {
     if (reserved.includes(own)) {
-      const mend = `call it something else; ${reserved.join(', ')} are steps of every plan`;
+      const mend = `choose another name; ${reserved.join(', ')} are steps of every plan`;
       throw invalid(`${what}: no capability may be called "${own}": ${mend}`, {
         plan: name,
         capability: own,

@@ -51,7 +51,7 @@ const denied = (comment?: string): Reply => ({
   status: 'denied',
   failure: createFailure('PERMISSION_DENIED', {
     origin: 'tool',
-    message: 'The call was not approved: a person said no',
+    message: 'The call was not approved: a person denied it',
     context: comment === undefined ? {} : { comment },
   }),
 });
@@ -122,10 +122,10 @@ function nextCall({ step: next }: Played): ConductorCall | undefined {
 
 describe('createPlanConductor()', () => {
   it.each([
-    { change: { capabilities: [] }, message: 'Cannot make the plan "house": it has no capability' },
+    { change: { capabilities: [] }, message: 'Cannot create the plan "house": it has no capability' },
     {
       change: { capabilities: [capability({ name: 'make_plan', description, execute })] },
-      message: 'no capability may be called "make_plan": call it something else',
+      message: 'no capability may be called "make_plan": choose another name',
     },
     {
       change: { capabilities: [...definition.capabilities, ...definition.capabilities] },
@@ -444,7 +444,7 @@ describe('a bound of a plan', () => {
     const played = play(of, replies);
     expect(nextCall(played)).toEqual({
       name: 'make_plan',
-      input: { problem: 'the person cannot be asked any more: plan with what is known' },
+      input: { problem: 'the person cannot be asked any more: plan with the known facts' },
     });
     expect(play(of, [...replies, asked('When?')]).step).toMatchObject({ failure: { code: 'PLAN_INVALID' } });
   });
@@ -680,7 +680,7 @@ describe('what a plan does about a failure', () => {
       what: 'its bound is reached',
       replies: [all, plan, ...Array.from({ length: 3 }, () => [broke('replanning'), plan]).flat()],
     },
-    { what: 'a person said no', replies: [all, plan, denied('not now')] },
+    { what: 'a person denied it', replies: [all, plan, denied('not now')] },
   ])('is not said where $what', ({ replies }) => {
     expect(play(definition, replies).step).not.toHaveProperty('rungs');
   });

@@ -26,7 +26,7 @@ function applyMeaning(ended: EndedCall, planned: Planned, mayAsk: boolean): Plan
   const { finished } = ended.state;
   switch (planned.type) {
     case 'question': {
-      if (!mayAsk) return askAgain(ended, 'the person cannot be asked any more: plan with what is known');
+      if (!mayAsk) return askAgain(ended, 'the person cannot be asked any more: plan with the known facts');
       return { ...used(ended), at: { type: 'clarify', question: planned.question, back: 'plan' } };
     }
     case 'done':

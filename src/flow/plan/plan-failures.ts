@@ -42,19 +42,19 @@ export function recordFailure(name: string, { status, failure, content }: CallRe
       return createFailure('UNKNOWN_OUTCOME', {
         origin: 'tool',
         sideEffect: 'possible',
-        message: `Nobody knows whether "${name}" has happened`,
+        message: `It is unknown whether "${name}" has happened`,
         context: { tool: name },
       });
     case 'interrupted':
       return createFailure('CANCELLED', {
         origin: 'flow',
-        message: `The call of "${name}" was broken off`,
+        message: `The call of "${name}" was interrupted`,
         context: { tool: name },
       });
     case 'retry':
       return createFailure('TOOL_EXECUTION_ERROR', {
         origin: 'tool',
-        message: content ?? `"${name}" wants to be called differently`,
+        message: content ?? `"${name}" must be called differently`,
         context: { tool: name, severity: 'replanning' },
       });
     case 'failed':
@@ -80,7 +80,7 @@ export function planDenied({ name }: PlanDefinition, { failure }: CallRecord): F
     origin: 'tool',
     sideEffect: 'none',
     message: `The plan of "${name}" was not approved`,
-    hint: 'Run again and say what should be different; a no with a reason makes another plan.',
+    hint: 'Run again and say what should be different; a denial with a reason makes another plan.',
     context: { ...failure?.context, plan: name },
     causes: failure === undefined ? [] : [{ name: failure.code, message: failure.message }],
   });
@@ -92,7 +92,7 @@ export function limitFailure(limit: keyof PlanLimits, { limits }: PlanDefinition
   const { [limit]: bound } = limits;
   return createFailure('REPLAN_LIMIT', {
     origin: 'flow',
-    message: `${last.message.replace(/[.\s]+$/u, '')}; ${what} may be made anew ${times(bound)} ("${limit}")`,
+    message: `${last.message.replace(/[.\s]+$/u, '')}; ${what} may be made again ${times(bound)} ("${limit}")`,
     context: { ...last.context, severity: 'critical', limit, [limit]: bound, code: last.code },
     causes: [{ name: last.code, message: last.message }, ...last.causes],
   });

@@ -220,7 +220,7 @@ async function askPerson({ parts, state, callId, input, answer, signal }: NodeCa
     type: 'question',
     id: `${state.runId}:${callId}:question`,
     question,
-    why: 'The plan cannot go on without knowing this',
+    why: 'The plan cannot continue without knowing this',
   };
   const said = answer === undefined ? await askCallback(parts, request, signal) : saidIn(answer);
   const read = readReply(said);

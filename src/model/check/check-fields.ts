@@ -61,7 +61,7 @@ const fieldRules = {
   },
   continueFrom: {
     isLegal: (value) => typeof value === 'string' && value.trim() !== '',
-    rule: 'the text of a broken answer to go on from, and not empty',
+    rule: 'the text of a broken answer to continue, and not empty',
   },
 } as const satisfies Readonly<Record<keyof ModelRequest, FieldRule | 'elsewhere'>>;
 

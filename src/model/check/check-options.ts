@@ -93,7 +93,7 @@ export const someGates: OptionRule = {
 export const aSignal: OptionRule = {
   isLegal: (value) =>
     isRecord(value) && typeof value['aborted'] === 'boolean' && hasMethod('addEventListener')(value),
-  expected: 'an AbortSignal: of a controller, hand in its "signal"',
+  expected: 'an AbortSignal: of a controller, pass its "signal"',
 };
 
 export function anObject(example: string, inside?: Rules): OptionRule {

@@ -26,7 +26,7 @@ export function checkRequest(model: CheckedModel, request: ModelRequest): Failur
     return findFailure(model, request);
   } catch (thrown) {
     // A caller without types may hand in anything, an object that throws when it is read included.
-    const message = `The request to ${nameOf(model)} cannot be read: hand in plain objects, lists and texts`;
+    const message = `The request to ${nameOf(model)} cannot be read: pass plain objects, lists and texts`;
     return configFailure(model, { message, causes: causesOf(thrown) });
   }
 }

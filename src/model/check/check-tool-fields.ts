@@ -51,7 +51,7 @@ const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
     'description',
     {
       isLegal: (value) => typeof value === 'string' && value.trim() !== '',
-      expected: 'a text that tells the model what the tool does and when to use it',
+      expected: 'a text that says what the tool does and when the model should use it',
     },
   ],
   [

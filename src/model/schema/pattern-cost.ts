@@ -160,7 +160,7 @@ function closeGroup(held: Held, group: Group): string | undefined {
     return `it repeats ${source.slice(0, 60)}, which holds a repetition itself`;
   }
   if (group.branches.length > 1 && !hasDistinctBranches(group)) {
-    return `it repeats ${source.slice(0, 60)}, whose branches may begin alike`;
+    return `it repeats ${source.slice(0, 60)}, whose branches may start the same way`;
   }
   return undefined;
 }

@@ -94,7 +94,7 @@ function makeContains(argument: unknown, { node, compiling }: Site): Check {
   return listCheck((list, visit) => {
     const count = list.filter((item) => check(item, branchVisit(visit))).length;
     if (count < least)
-      return object(visit, `must hold at least ${least} items of the form asked for, holds ${count}`);
+      return object(visit, `must hold at least ${least} items of the requested form, holds ${count}`);
     return count <= most || object(visit, `must hold at most ${most} items of that form, holds ${count}`);
   });
 }

@@ -94,9 +94,9 @@ function jsonSchemaOf(standard: StandardSchema, { schema, what }: SchemaOwner): 
   const { vendor, jsonSchema } = standard['~standard'];
   if (jsonSchema === undefined) {
     if (readZodNode(schema) !== undefined) return zodJsonSchema(schema, what);
-    const helper = helpers.get(vendor) ?? 'hand in its JSON Schema as "parameters"';
+    const helper = helpers.get(vendor) ?? 'pass its JSON Schema as "parameters"';
     throw configError(
-      `Cannot tell the model of ${what}: this ${vendor} schema does not give its JSON Schema; ${helper}`,
+      `Cannot describe ${what} to the model: this ${vendor} schema does not give its JSON Schema; ${helper}`,
     );
   }
   const problems: unknown[] = [];
@@ -112,9 +112,9 @@ function jsonSchemaOf(standard: StandardSchema, { schema, what }: SchemaOwner): 
   if (readZodNode(schema) !== undefined) return zodJsonSchema(schema, what);
   const [problem] = problems;
   const message = problem instanceof Error ? problem.message : String(problem);
-  const advice = 'change that part, or hand in a JSON Schema as "parameters"';
+  const advice = 'change that part, or pass a JSON Schema as "parameters"';
   const failure = configError(
-    `Cannot tell the model of ${what}: ${vendor} says "${message}"; ${advice}`,
+    `Cannot describe ${what} to the model: ${vendor} says "${message}"; ${advice}`,
   ).failure;
   throw RerailError.from(failure, { cause: problem });
 }
@@ -122,9 +122,9 @@ function jsonSchemaOf(standard: StandardSchema, { schema, what }: SchemaOwner): 
 const helpers: ReadonlyMap<string, string> = new Map([
   [
     'valibot',
-    'wrap it in toStandardJsonSchema(schema), or hand in "parameters: toJsonSchema(schema)", both of "@valibot/to-json-schema"',
+    'wrap it in toStandardJsonSchema(schema), or pass "parameters: toJsonSchema(schema)", both of "@valibot/to-json-schema"',
   ],
-  ['arktype', 'use a later arktype, or hand in "parameters: schema.toJsonSchema()"'],
+  ['arktype', 'use a later arktype, or pass "parameters: schema.toJsonSchema()"'],
 ]);
 
 function checkStandard(schema: StandardSchema, value: unknown): InputCheck | Promise<InputCheck> {

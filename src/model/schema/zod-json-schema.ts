@@ -254,7 +254,7 @@ function isNot(kind: string): string {
 function refusal({ what, path }: Work, problem: string, instead: string): Error {
   const member = path.length === 0 ? 'it' : `"${showPath(path).replaceAll('["*"]', '[]')}"`;
   return configError(
-    `Cannot tell the model of ${what}: ${member} ${problem}; ${instead}, or hand in a JSON Schema as "parameters"`,
+    `Cannot describe ${what} to the model: ${member} ${problem}; ${instead}, or pass a JSON Schema as "parameters"`,
     { context: { field: path.join('.') } },
   );
 }

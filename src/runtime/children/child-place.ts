@@ -4,7 +4,7 @@ import type { Family } from '../run/family.ts';
 import type { LiveRun, RunBounds } from '../run/live-run.ts';
 
 /** Under this key the options of a run say where it stands below another one. Not for callers: nobody can write it by accident. */
-export const childPlace: unique symbol = Symbol('the place of a run below another one');
+export const childPlace: unique symbol = Symbol('the place of a child run');
 
 /** Where a run stands below another one. */
 export interface ChildPlace {

@@ -56,7 +56,7 @@ function decide(
   state: RunState,
   signal: AbortSignal,
 ): ConductorStep | Promise<ConductorStep | 'too-late'> {
-  assert(conductor !== undefined, 'A run without a conductor was asked for a decision');
+  assert(conductor !== undefined, 'A run without a conductor was asked to decide');
   const view = viewOf(state, messagesOf(state.history));
   const deciding = conductor.decide(view, { clock, signal, strayErrors });
   if (!(deciding instanceof Promise)) return deciding;
@@ -202,7 +202,7 @@ function nodeCalls(parts: AgentParts, live: LiveRun, { result, calls }: NodeCall
 const withoutRules = beside((parts: AgentParts): AgentParts => ({ ...parts, rules: [] }));
 
 function nothingToDo(runId: string): Error {
-  return new Error(`The conductor of run "${runId}" wants to call nothing, and does not answer either`);
+  return new Error(`The conductor of run "${runId}" calls nothing and gives no answer`);
 }
 
 /** Whoever hears the run hears the answer as a text, as of any other. */

@@ -66,7 +66,7 @@ function rulesBelow({ rules, registry, config }: AgentParts): PermissionRules {
     own.push({
       tool: name,
       permission,
-      why: `"${name}" is ${permission === 'ask' ? 'asked about' : 'switched off'} in the agent above`,
+      why: `"${name}" is ${permission === 'ask' ? 'set to ask' : 'switched off'} in the parent agent`,
     });
   }
   return own.length === 0 ? rules : intersectRules(rules, own);

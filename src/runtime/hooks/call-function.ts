@@ -46,7 +46,7 @@ function tooLate(who: string, timeoutMs: number): RerailError {
       // It hangs, or is slow each time.
       retryable: false,
       message: `The function ${who} gave no answer within ${timeoutMs} ms`,
-      hint: `See what ${who} waits for; "timeoutMs" of the node gives it more time.`,
+      hint: `Check what ${who} waits for; "timeoutMs" of the node gives it more time.`,
       context: { function: who, timeoutMs },
     }),
   );

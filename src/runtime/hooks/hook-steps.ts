@@ -167,9 +167,9 @@ function forbiddenBy(
 function changedAfterYes(hooks: readonly string[]): { readonly type: 'failed'; readonly failure: Failure } {
   const failure = createFailure('HOOK_FAILED', {
     origin: 'hook',
-    message: `The hook ${hooks.join(', ')} changed the arguments after a person had approved them, so the call was not run`,
+    message: `The hook ${hooks.join(', ')} changed the arguments after a person approved them, so the call was not run`,
     sideEffect: 'none',
-    hint: 'Leave calls that are asked about as they are, or deny them with a guardrail.',
+    hint: 'Leave calls that need approval as they are, or deny them with a guardrail.',
   });
   return { type: 'failed', failure };
 }
@@ -285,7 +285,7 @@ function refusedBy(
 ): ToolEnd {
   const { failure } = verdict;
   const type = verdict.type === 'halt' ? 'denied' : 'failed';
-  const content = failure === undefined ? 'This call was broken off.' : renderFailure(failure, 'model');
+  const content = failure === undefined ? 'This call was interrupted.' : renderFailure(failure, 'model');
   const end = { callId, name, type, content, resultHash: `hook:${type}`, durationMs: 0 } as const;
   return failure === undefined ? end : { ...end, failure };
 }

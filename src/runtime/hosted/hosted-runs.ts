@@ -121,7 +121,7 @@ function facesOf(held: HostedRuns): AgentRuns {
       ).signal(runId, 'message', { id: parts.newId(), payload: whole as unknown as Json }); // A message is JSON.
     },
     release: async (runId) => {
-      throw misuse(`The run "${runId}" is carried by an engine: there is nothing to let go here`);
+      throw misuse(`An engine runs "${runId}": there is nothing to release here`);
     },
     journal: async (runId) => journalOf(await engine(), runId),
     takeOver: (record, options = {}) => takeOver(held, record, options),
@@ -142,7 +142,7 @@ function begin(held: HostedRuns, input: RunInput, { options, watcher }: CallerOp
   const { parts } = held;
   if (options.sessionId !== undefined)
     throw misuse(
-      'A session needs a store: an agent with an engine has none. Hand the conversation in as messages',
+      'A session needs a store: an agent with an engine has none. Pass the conversation as messages',
     );
   const runId = options.runId ?? parts.newId();
   const caller = callHosted(held, runId, { options, ...(watcher === undefined ? {} : { watcher }) });
@@ -175,7 +175,7 @@ async function leave(held: HostedRuns, caller: HostedCaller, starting: Starting)
   // What could not be begun is told by the outcome.
   const { isOurs } = await starting.catch(() => ({ isOurs: false }));
   if (isOurs && !held.callers.has(caller.live.runId))
-    await cancel(held, caller.live.runId, 'nobody reads its events any more').catch(() => undefined);
+    await cancel(held, caller.live.runId, 'no reader of its events is left').catch(() => undefined);
 }
 
 /** An engine that has taken what it was given, and whether this caller set the run going: then its signal is the run's. */
@@ -262,7 +262,7 @@ async function takeOver(held: HostedRuns, given: RunSnapshot, options: TakeOverO
   return follow(held, caller, { starting, options, afterSeq: -1 });
 }
 
-const bySession = 'Let it end where it is, and begin a new run here with its messages.';
+const bySession = 'Let it end where it is, and start a new run here with its messages.';
 
 async function journalOf(engine: Engine, runId: string): Promise<RunSnapshot | undefined> {
   if (engine.journal !== undefined) return engine.journal(runId);

@@ -85,14 +85,10 @@ export function checkRecord(
   { trusted = false }: TakeOverOptions,
 ): RunSnapshot {
   if (!isRecord(given) || typeof given['runId'] !== 'string' || !Array.isArray(given['journal']))
-    throw configError(`takeOver() takes what journal() of another agent gave, got ${showValue(given)}`);
+    throw configError(`takeOver() takes the result of journal() of another agent, got ${showValue(given)}`);
   const record = given as unknown as RunSnapshot; // Its entries are compared with what the program does.
   if (conductor !== undefined)
-    throw refused(
-      record,
-      `"${name}" is a flow, a plan or a team, whose runs have others below them`,
-      byCopying,
-    );
+    throw refused(record, `"${name}" is a flow, a plan or a team, whose runs have child runs`, byCopying);
   if (record.end?.type === 'broken') throw RerailError.from(record.end.failure);
   const { runId, version, generation, input, journal, signals, signalIds, cancelReason } = record;
   // Its end is found again: by the record alone, if that holds all of it.
@@ -116,7 +112,7 @@ export function refused({ runId }: RunSnapshot, why: string, hint: string): Rera
   );
 }
 
-const byCopying = 'Copy it with those below it from store to store: `copyRuns(from, to, { remove: true })`.';
+const byCopying = 'Copy it with its child runs from store to store: `copyRuns(from, to, { remove: true })`.';
 
 /** What is on record of a run of an agent with a store. */
 export async function journalOfRun({ keeper }: HeldRuns, runId: string): Promise<RunSnapshot | undefined> {
@@ -125,7 +121,7 @@ export async function journalOfRun({ keeper }: HeldRuns, runId: string): Promise
       createFailure('INVALID_STATE', {
         origin: 'agent',
         message: `Nothing is on record of the run "${runId}": the agent has neither a store nor an engine`,
-        hint: 'Make the agent with `store: sqlite(…)`, `store: postgres(…)` or an `engine`.',
+        hint: 'Create the agent with `store: sqlite(…)`, `store: postgres(…)` or an `engine`.',
       }),
     );
   const row = await keeper.store.runs.find(runId);

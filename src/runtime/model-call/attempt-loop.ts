@@ -27,7 +27,7 @@ export async function runAttempts<Value>(
   for (;;) {
     // Bounded by the policy's attempts and by the deadline: the decision is to give up at either.
     const target = targets[progress.target];
-    assert(target !== undefined, 'A call without a target cannot be tried');
+    assert(target !== undefined, 'A call needs at least one target');
     const leftMs = Math.max(0, startMs + retry.deadlineMs - clock.monotonicMs());
     const step = await performStep(target, situationOf(progress, targets, leftMs), options);
     const { progress: reached, next, told } = advance(progress, step, targets);

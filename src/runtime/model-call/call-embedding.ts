@@ -84,7 +84,7 @@ function findSpent(
   { ledger, limits, leftMs, deadlineMs }: Spending,
 ): Failure | undefined {
   const facts = { origin: 'embedding', sideEffect: 'none', provider: { provider, model: name } } as const;
-  const hint = 'The vectors of the texts before are in `done`; go on with the rest in another call.';
+  const hint = 'The vectors of the texts before are in `done`; embed the rest in another call.';
   const limit = spentLimit(ledger, limits);
   if (limit !== undefined) {
     const message = `The next texts were not sent to ${provider} (${name}): the bound ${limit} (${limits[limit]}) is reached`;

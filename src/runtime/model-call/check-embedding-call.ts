@@ -11,7 +11,7 @@ export function checkEmbeddingCall(model: unknown, texts: unknown, options: unkn
 
 function findModelProblem(model: unknown): string | undefined {
   if (!isRecord(model) || typeof model['embed'] !== 'function') {
-    return 'what was handed in is no embedding model. Make one with a provider, such as openaiEmbedding()';
+    return 'the given value is no embedding model. Make one with a provider, such as openaiEmbedding()';
   }
   const unnamed = ['provider', 'name', 'quotaKey'].find((field) => typeof model[field] !== 'string');
   if (unnamed !== undefined) return `the embedding model must say its ${unnamed} as a text`;

@@ -86,7 +86,7 @@ function isResponse(value: unknown): value is ModelResponse {
 function deafFailure({ provider, name }: Model, totalMs: number): Failure {
   return createFailure('TIMEOUT', {
     origin: 'model',
-    message: `The call to ${provider} (${name}) did not end within ${totalMs} ms, nor when it was told to`,
+    message: `The call to ${provider} (${name}) did not end within ${totalMs} ms, nor after it was aborted`,
     sideEffect: 'possible',
     provider: { provider, model: name },
     context: { timeout: 'total' },

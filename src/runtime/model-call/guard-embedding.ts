@@ -58,7 +58,7 @@ export function guardEmbedding(
 function deafFailure({ provider, name }: EmbeddingModel, totalMs: number): Failure {
   return createFailure('TIMEOUT', {
     origin: 'embedding',
-    message: `The call to ${provider} (${name}) did not end within ${totalMs} ms, nor when it was told to`,
+    message: `The call to ${provider} (${name}) did not end within ${totalMs} ms, nor after it was aborted`,
     sideEffect: 'possible',
     provider: { provider, model: name },
     context: { timeout: 'total' },

@@ -145,9 +145,9 @@ describe('prepareCalls() refuses', () => {
   it.each([
     { text: '{"query": "par', why: 'they end in the middle, at position 14' },
     { text: '{"query": "Paris"', why: 'they end in the middle, at position 17' },
-    { text: '{"query": Paris}', why: '"Paris}" cannot stand at position 10' },
-    { text: '{"query": "Paris"} thanks', why: '"thanks" cannot stand at position 19' },
-    { text: '{"query": "Pa\\qris"}', why: '"\\"Pa\\\\qris\\"}" cannot stand at position 10' },
+    { text: '{"query": Paris}', why: '"Paris}" is not allowed at position 10' },
+    { text: '{"query": "Paris"} thanks', why: '"thanks" is not allowed at position 19' },
+    { text: '{"query": "Pa\\qris"}', why: '"\\"Pa\\\\qris\\"}" is not allowed at position 10' },
   ])('arguments that are no JSON, with the position: $text', ({ text, why }) => {
     expect(refusal('search', text)).toMatchObject({
       failure: { code: 'VALIDATION_ERROR' },
@@ -160,7 +160,7 @@ describe('prepareCalls() refuses', () => {
     expect(refusal('search', '{"query": "x"}', { withdrawn })).toMatchObject({
       failure: { code: 'TOOL_NOT_FOUND', context: { isWithdrawn: true } },
       content:
-        'The tool "search" is withdrawn for now: it failed three times. Nothing was run. Use another tool, or go on without it.',
+        'The tool "search" is withdrawn for now: it failed three times. Nothing was run. Use another tool, or continue without it.',
     });
   });
 
@@ -211,7 +211,7 @@ describe('prepareCalls() refuses', () => {
         type: 'failed',
         failure: { code: 'BUDGET_EXCEEDED', origin: 'agent' },
         content:
-          'This call was not run: one answer may call at most 64 tools. Go on with the results that there are, or say what is missing.',
+          'This call was not run: one answer may call at most 64 tools. Continue with the results that you have, or say what is missing.',
       },
     });
   });

@@ -39,7 +39,7 @@ export async function sideCall(
   };
   for (const [name, rest] of Object.entries(left)) {
     if (rest > 0) continue;
-    const message = `${who} asked for help, but the run has used up limits.${name}`;
+    const message = `${who} needs assistance, but the run has used up limits.${name}`;
     const failure = createFailure('BUDGET_EXCEEDED', { message, context: { limit: name } });
     return { type: 'failure', failure, ledger: emptyLedger };
   }

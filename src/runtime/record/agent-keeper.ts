@@ -34,7 +34,7 @@ export function createAgentKeeper(parts: AgentParts, heldOf: () => HeldRuns): Ru
     onSignal: (runId, { name: signal, id, payload }) => {
       const held = heldOf();
       if (signal !== 'cancel') return held.engine.receive(runId, { name: signal, id, payload });
-      held.wishEnd(runId, typeof payload === 'string' ? payload : 'somebody wished it');
+      held.wishEnd(runId, typeof payload === 'string' ? payload : 'cancellation was requested');
     },
     onUnsaved: (runId, failure) => {
       const live = heldOf().runs.get(runId);
@@ -52,7 +52,7 @@ function takenOver(runId: string): ReturnType<typeof createFailure> {
   return createFailure('STORAGE_LOCKED', {
     origin: 'storage',
     message: `Another process has taken the run "${runId}" over: this one was silent for longer than its lease`,
-    hint: 'Nothing is to be done: the run goes on there. Raise "leaseMs" if this process is often busy for so long.',
+    hint: 'Nothing needs to be done: the run continues there. Raise "leaseMs" if this process is often busy for so long.',
     retryable: false,
     context: { runId, leaseLost: true },
   });

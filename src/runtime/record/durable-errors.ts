@@ -28,8 +28,8 @@ export function programChangedError(change: ProgramChange): RerailError {
   const { runId, generation, position, recorded, asked } = change;
   const failure = createFailure('INVALID_STATE', {
     origin: 'durable',
-    message: `Run "${runId}" cannot go on: the program changed. At position ${position} of generation ${generation} the journal holds ${recorded}, but the program now makes ${asked}`,
-    hint: 'Run it with the code that began it, or start it anew.',
+    message: `Run "${runId}" cannot continue: the program changed. At position ${position} of generation ${generation} the journal holds ${recorded}, but the program now makes ${asked}`,
+    hint: 'Run it with the code that started it, or start it again.',
     context: { runId, generation, position, recorded, asked },
   });
   return branded('changed', failure);
@@ -44,7 +44,7 @@ export function restartError(runId?: string): RerailError {
 const restartOfAny = lazy(() => restartOf('The run'));
 
 function restartOf(subject: string): Failure {
-  const message = `${subject} begins its next generation. This is no failure: do not catch it`;
+  const message = `${subject} starts its next generation. This is no failure: do not catch it`;
   return createFailure('INVALID_STATE', { origin: 'durable', message });
 }
 

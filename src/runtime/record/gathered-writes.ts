@@ -110,6 +110,6 @@ function refuse(run: KeptRun, error: unknown): void {
 
 /** The failure of what comes from a life that nobody waits for any more. */
 export function goneError(runId: string): RerailError {
-  const message = `This life of the run "${runId}" is over: nothing more of it is written down`;
+  const message = `The run "${runId}" has ended in this process: nothing more is recorded`;
   return RerailError.from(createFailure('STORAGE_LOCKED', { origin: 'storage', message, retryable: false }));
 }

@@ -104,7 +104,7 @@ describe('createMemoryEngine: what a program gets wrong', () => {
       { runs: engine.handOver() },
     );
     expect(messageOf(await made.engine.whenEnded('run'))).toBe(
-      'INVALID_STATE: Run "run" cannot go on: the program changed. At position 0 of generation 1 the journal holds a call of "echo" with input 1, but the program now makes a call of "echo" with input 2',
+      'INVALID_STATE: Run "run" cannot continue: the program changed. At position 0 of generation 1 the journal holds a call of "echo" with input 1, but the program now makes a call of "echo" with input 2',
     );
   });
 
@@ -259,7 +259,7 @@ describe('createMemoryEngine: bounds', () => {
     await engine.signal('run', 'other', { id: 'a', payload: null });
     await engine.signal('run', 'other', { id: 'a', payload: null });
     await expect(engine.signal('run', 'other', { id: 'b', payload: null })).rejects.toThrow(
-      '1 wait that nobody has taken',
+      '1 are waiting already',
     );
   });
 
@@ -276,7 +276,7 @@ describe('createMemoryEngine: bounds', () => {
 
   it('refuses to start another version than the one it carries', async () => {
     const { engine } = make(waiting, { version: '2' });
-    await expect(engine.start(null, runOptions)).rejects.toThrow('this engine carries version "2", not "1"');
+    await expect(engine.start(null, runOptions)).rejects.toThrow('this engine runs version "2", not "1"');
   });
 
   it('refuses bounds that make no sense', () => {

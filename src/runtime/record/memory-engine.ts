@@ -129,7 +129,7 @@ function start(held: Held, given: Json, wanted: StartOptions): Started | Promise
     throw engineError(`Cannot start run "${runId}": the engine is closed`, { retryable: false });
   if (held.version !== undefined && version !== held.version) {
     const sides = `version "${held.version}", not "${version}"`;
-    throw engineError(`Cannot start run "${runId}": this engine carries ${sides}`, { retryable: false });
+    throw engineError(`Cannot start run "${runId}": this engine runs ${sides}`, { retryable: false });
   }
   const known = held.runs.get(runId);
   if (known !== undefined && (known.end === undefined || known.number > after)) return 'known';
@@ -229,7 +229,7 @@ function signal(held: Held, run: Run, named: NamedSignal): void | Promise<void> 
 function receive(run: Run, { name }: NamedSignal, added: 'added' | 'duplicate' | 'full'): void {
   if (added === 'full') {
     const waiting = run.inbox.all().length;
-    const why = `${waiting} wait that nobody has taken`;
+    const why = `${waiting} are waiting already`;
     throw engineError(`Run "${run.runId}" cannot take the signal "${name}": ${why}`, { retryable: true });
   }
   if (added === 'added' && run.end === undefined && run.generation !== undefined)

@@ -156,7 +156,7 @@ function createLimit(generation: Generation, { effect }: AskedCall, timeoutMs: n
     start: (onTime) => {
       const stopListening = onAbort(run, () => controller.abort(run.reason));
       const stopTimer = generation.host.clock.after(timeoutMs, () => {
-        const message = `Effect "${effect}" did not end within ${timeoutMs} ms; it may still be at work`;
+        const message = `Effect "${effect}" did not end within ${timeoutMs} ms; it may still be running`;
         const failure = createFailure('TIMEOUT', { origin: 'durable', message, sideEffect: 'possible' });
         onTime({ type: 'failed', failure });
         controller.abort(new DOMException(message, 'TimeoutError'));

@@ -270,7 +270,7 @@ async function obeyCancel(held: Keeping, snapshot: RunSnapshot): Promise<RunSnap
   const wish = snapshot.signals.find(({ name }) => name === 'cancel');
   if (wish === undefined) return snapshot;
   const { payload, id } = wish;
-  const reason = typeof payload === 'string' ? payload : 'somebody wished it';
+  const reason = typeof payload === 'string' ? payload : 'cancellation was requested';
   const events = [toEvent({ type: 'cancelled', body: { reason } })];
   await write(held, snapshot.runId, { events, took: [id] });
   const signals = snapshot.signals.filter((signal) => signal !== wish);

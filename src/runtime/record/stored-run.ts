@@ -87,7 +87,7 @@ export function foldRun(
 ): FoldedRun {
   const [first] = events;
   const began = first?.type === 'began' ? first.body : undefined;
-  if (!isBegan(began)) throw unreadable(runId, first, 'it does not say how the run began');
+  if (!isBegan(began)) throw unreadable(runId, first, 'it does not say how the run started');
   const entries: (JournalEntry | undefined)[] = [];
   let { cancelReason } = began;
   let entriesSinceTaken = 0;
@@ -147,7 +147,7 @@ export function provenanceIn(events: readonly StoredEvent[]): Provenance | undef
 
 function reasonIn(body: Json): string {
   const reason = isRecord(body) ? body['reason'] : undefined;
-  return typeof reason === 'string' ? reason : 'somebody wished it';
+  return typeof reason === 'string' ? reason : 'cancellation was requested';
 }
 
 function besideIn(body: Json): number {

@@ -119,7 +119,7 @@ function differencesOf(before: Members, now: Omit<AgentFacts, 'driver'>): readon
   if (before['output'] !== now.output) differences.push('the schema of the answer was changed');
   const { shape } = before;
   if (typeof shape === 'string' && shape !== now.shape)
-    differences.push(`what it goes by was: ${shape}; now it is: ${now.shape ?? 'nothing'}`);
+    differences.push(`its definition was: ${shape}; now it is: ${now.shape ?? 'nothing'}`);
   return [...differences, ...toolDifferences(before, now)];
 }
 

@@ -166,7 +166,7 @@ function letGo(held: HeldRuns, runId: string, failure: Failure | undefined): voi
 }
 
 function noReader(name: string): RerailError {
-  const message = `"${name}" is a flow or a plan: it has no model that would read a message`;
+  const message = `"${name}" is a flow or a plan: it has no model to read a message`;
   const hint =
     'Put the message into the run of a node, by the agent that does its work; `nodes` of the outcome name the runs.';
   return RerailError.from(createFailure('INVALID_STATE', { origin: 'agent', message, hint }));
@@ -194,7 +194,7 @@ async function release(held: HeldRuns, runId: string): Promise<void> {
 }
 
 function notCarried(runId: string): RerailError {
-  const message = `The run "${runId}" is not carried by this agent in this process, or it has no store: there is nothing to let go`;
+  const message = `This agent is not running "${runId}" in this process, or it has no store: there is nothing to release`;
   return RerailError.from(createFailure('INVALID_STATE', { origin: 'agent', message }));
 }
 
@@ -214,7 +214,7 @@ async function inject(
     throw RerailError.from(
       createFailure('INVALID_STATE', {
         origin: 'agent',
-        message: `The run "${runId}" has ended (${status}): nobody would read the message`,
+        message: `The run "${runId}" has ended (${status}): it would never read the message`,
       }),
     );
   const signal = { id: parts.newId(), payload: whole as unknown as Json }; // A message is JSON.

@@ -61,7 +61,7 @@ function begunBy(held: HeldRuns, live: LiveRun, { watcher }: Joining): Begun {
   const { runId } = live;
   const leave = (): void => {
     if (watcher !== undefined) live.watchers.delete(watcher);
-    if (live.joined.size === 0) held.wishEnd(runId, 'nobody reads its events any more');
+    if (live.joined.size === 0) held.wishEnd(runId, 'no reader of its events is left');
   };
   return { runId, outcome: live.outcome.promise, leave };
 }

@@ -31,7 +31,7 @@ export function untilLeft(
 export function leftError(runId: string, reason: unknown): RerailError {
   const failure = createFailure('CANCELLED', {
     origin: 'agent',
-    message: `The wait for run "${runId}" was cancelled by the signal of this caller. The run itself was begun by another caller and was not cancelled`,
+    message: `The wait for run "${runId}" was cancelled by the signal of this caller. Another caller started the run itself, which was not cancelled`,
     hint: `To end the run, call agent.cancel("${runId}"). To wait for it again, call run or resume with its id.`,
     context: { runId },
   });

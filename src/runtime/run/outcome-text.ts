@@ -63,7 +63,7 @@ function waiting({ reason, request, runId }: Extract<RunOutcome, { type: 'suspen
   const code = reason === 'in-doubt' ? 'UNKNOWN_OUTCOME' : 'INVALID_STATE';
   return createFailure(code, {
     origin: code === 'UNKNOWN_OUTCOME' ? 'tool' : 'agent',
-    message: `The run waits for somebody (${reason})${why}`,
+    message: `The run is waiting for a person (${reason})${why}`,
     hint: `Answer it with agent.resume('${runId}', { answer }).`,
     context: request !== undefined && 'tool' in request ? { tool: request.tool } : {},
   });

@@ -232,7 +232,7 @@ async function withWish(held: HeldRuns, live: LiveRun, takeUp: () => void | Prom
   const isWished = live.isCancelled;
   live.isCancelled = false;
   await takeUp();
-  if (isWished) held.wishEnd(live.runId, 'its end was wished while it was taken up');
+  if (isWished) held.wishEnd(live.runId, 'cancellation was requested while it was being resumed');
 }
 
 function hasEnded({ status }: RunRow): boolean {
@@ -255,7 +255,7 @@ async function readEnd(
   if (live.ending !== undefined) return live.ending;
   await held.keeper?.release(live.runId);
   if (replayed.type === 'broken') throw RerailError.from(replayed.failure);
-  const message = `The record of run "${live.runId}" does not lead to its end (${row.status}): it comes to "${replayed.type}"`;
+  const message = `The record of run "${live.runId}" does not lead to its end (${row.status}): it leads to "${replayed.type}"`;
   throw RerailError.from(
     createFailure('STORAGE_CORRUPT', { origin: 'storage', message, context: { runId: live.runId } }),
   );
@@ -281,8 +281,8 @@ function changedAgent(runId: string, differences: readonly string[]): RerailErro
   return RerailError.from(
     createFailure('INVALID_STATE', {
       origin: 'agent',
-      message: `The run "${runId}" was begun with another agent: ${differences.join('; ')}`,
-      hint: 'Resume it with the code that began it, or make the agent with `onChange: "warn"` to go on all the same.',
+      message: `The run "${runId}" was started with another agent: ${differences.join('; ')}`,
+      hint: 'Resume it with the code that started it, or create the agent with `onChange: "warn"` to continue anyway.',
       context: { runId, differences: [...differences] },
     }),
   );
@@ -292,8 +292,8 @@ function heldElsewhere(runId: string, untilMs: number): RerailError {
   return RerailError.from(
     createFailure('STORAGE_LOCKED', {
       origin: 'storage',
-      message: `The run "${runId}" is being carried by another process, until ${new Date(untilMs).toISOString()} at least`,
-      hint: 'Wait for that process, or stop it: its lease then runs out by itself.',
+      message: `The run "${runId}" is running in another process, until ${new Date(untilMs).toISOString()} at least`,
+      hint: 'Wait for that process, or stop it: its lease then expires.',
       context: { runId, untilMs },
     }),
   );

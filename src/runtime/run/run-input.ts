@@ -73,7 +73,7 @@ export function readInput(parts: AgentParts, input: unknown): Extract<DriveInput
   try {
     return readGiven(parts, input);
   } catch {
-    return refuse('The input cannot be read: hand in plain objects, lists and texts'); // A Proxy that throws.
+    return refuse('The input cannot be read: pass plain objects, lists and texts'); // A Proxy that throws.
   }
 }
 
@@ -87,8 +87,7 @@ function readGiven(parts: AgentParts, input: unknown): Extract<DriveInput, { typ
       `The input must be a text or a list of messages, got ${input === null ? 'null' : typeof input}`,
     );
   const given = copyMessages(input as readonly Message[]);
-  if (given === undefined)
-    return refuse('The messages cannot be read: hand in plain objects, lists and texts');
+  if (given === undefined) return refuse('The messages cannot be read: pass plain objects, lists and texts');
   const { messages, repairs } = repairHistory(given);
   if (messages.length === 0) return refuse('The input is an empty list: there is nothing to do');
   const failure = checkInput(parts, messages);
@@ -107,10 +106,10 @@ function copyMessages(messages: readonly Message[]): readonly Message[] | undefi
 }
 
 function refuse(message: string): Extract<DriveInput, { type: 'start' }> {
-  const hint = 'Hand in what the agent should do, as a text or as messages.';
+  const hint = 'Pass the task of the agent, as a text or as messages.';
   const refused = createFailure('CONFIG_ERROR', {
     origin: 'config',
-    message: `Cannot begin this run. ${message}`,
+    message: `Cannot start this run. ${message}`,
     hint,
   });
   return { type: 'start', messages: [], repairs: [], refused };

@@ -24,7 +24,7 @@ export function partsOfRun(
   if (tools.length === 0 && toolChoice === undefined) return undefined;
   if (parts.conductor !== undefined)
     throw configError(
-      `"${parts.name}" is a flow or a plan: it has no model that would take "tools" or "toolChoice" of a run. Give them to the agent of a node`,
+      `"${parts.name}" is a flow or a plan: it has no model for the "tools" or "toolChoice" of a run. Give them to the agent of a node`,
     );
   const facts = Object.fromEntries(tools.map(({ name }) => [name, { isOfRun: true as const }]));
   const { registry, config, context, confinement } = resolveWith({
@@ -54,8 +54,8 @@ export function demandTools(
   throw RerailError.from(
     createFailure('INVALID_STATE', {
       origin: 'agent',
-      message: `The run "${runId}" was begun with tools of its own, and these are missing: ${listed}`,
-      hint: `Hand them in again: agent.resume(${JSON.stringify(runId)}, { tools: [${missing.join(', ')}] }).`,
+      message: `The run "${runId}" was started with tools of its own, and these are missing: ${listed}`,
+      hint: `Pass them again: agent.resume(${JSON.stringify(runId)}, { tools: [${missing.join(', ')}] }).`,
       context: { runId, missingTools: missing },
     }),
   );

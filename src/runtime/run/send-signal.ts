@@ -6,7 +6,7 @@ import type { RunKeeper } from '../record/run-keeper.ts';
 export async function sendSignal({ store }: RunKeeper, runId: string, signal: NewSignal): Promise<void> {
   const kept = await store.runs.signal(runId, signal);
   if (kept === 'added' || kept === 'duplicate') return;
-  const why = kept === 'full' ? 'too many wait that nobody has taken' : 'it is no longer on record';
+  const why = kept === 'full' ? 'too many are waiting already' : 'it is no longer on record';
   throw engineError(`The run "${runId}" cannot take the signal "${signal.name}": ${why}`, {
     retryable: kept === 'full',
   });

@@ -89,7 +89,7 @@ function whyAsked(
   return call.hash === callHash({ ...call, level: levelOf(tool) }) ? undefined : changedWhy;
 }
 
-const changedWhy = 'What was approved is not exactly this call';
+const changedWhy = 'The approved call is not exactly this one';
 
 function renew(
   { provenance }: LiveRun,

@@ -68,7 +68,7 @@ export async function outlive({ deadlineMs }: Intent, { clock, signal, tool }: O
 export function foreignIntent({ callId, name }: ReadyCall): ToolEnd {
   const failure = createFailure('UNKNOWN_OUTCOME', {
     origin: 'tool',
-    message: `The call of "${name}" was begun elsewhere, and its end was not seen`,
+    message: `The call of "${name}" was started elsewhere, and its end was not recorded`,
     sideEffect: 'possible',
     context: { tool: name },
   });

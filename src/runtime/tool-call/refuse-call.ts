@@ -27,7 +27,7 @@ export function refuseUnknown(
 export function refuseWithdrawn(call: Refusable, why: string): PreparedCall {
   const message = `The tool "${call.name}" is withdrawn for now: ${endless(why)}.`;
   const failure = failureOf('TOOL_NOT_FOUND', call, { message, isWithdrawn: true });
-  return refuse(call, { failure, words: `${message} ${notRun} Use another tool, or go on without it.` });
+  return refuse(call, { failure, words: `${message} ${notRun} Use another tool, or continue without it.` });
 }
 
 /** A call with more arguments than are looked at. */
@@ -55,7 +55,7 @@ export function describeUnreadable(argumentsText: string, reason: string): strin
     return `The arguments are not JSON: they end in the middle, at position ${argumentsText.length}`;
   }
   const seen = JSON.stringify(argumentsText.slice(place, place + maxExcerptCharacters));
-  return `The arguments are not JSON: ${seen} cannot stand at position ${place}`;
+  return `The arguments are not JSON: ${seen} is not allowed at position ${place}`;
 }
 
 const maxExcerptCharacters = 20;
@@ -92,7 +92,7 @@ export function refuseSurplus(calls: readonly Refusable[], why: string): readonl
     sideEffect: 'none',
     context: { notRun: calls.length },
   });
-  const words = `${message}. Go on with the results that there are, or say what is missing.`;
+  const words = `${message}. Continue with the results that you have, or say what is missing.`;
   const end = endOf({ failure, words });
   return calls.map((call) => refusedBy(call, end));
 }

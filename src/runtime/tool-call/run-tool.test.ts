@@ -240,7 +240,7 @@ describe('runTool(), when a tool throws', () => {
     {
       what: 'answers nonsense',
       classifyError: () => 7,
-      why: 'it answered with something that is no verdict',
+      why: 'its answer is no verdict',
     },
   ])('ignores a classifier that $what, and notes it', async ({ classifyError, why }) => {
     const end = await runOnce(throwing(new Error('the real fault')), {
@@ -733,7 +733,11 @@ describe('verifyTool()', () => {
     { what: 'answers nothing', verify: () => undefined, says: 'happened of type undefined' },
     { what: 'answers a text', verify: () => ({ happened: 'yes' }), says: 'happened "yes"' },
     { what: 'answers a revoked Proxy', verify: () => revoked.proxy, says: 'happened of type undefined' },
-    { what: 'cannot tell', verify: () => ({ happened: 'unknown' }), says: 'verify cannot tell either' },
+    {
+      what: 'cannot tell',
+      verify: () => ({ happened: 'unknown' }),
+      says: 'verify cannot determine it either',
+    },
     { what: 'hangs', verify: forever, says: 'verify did not answer within 1000 ms' },
   ])('stays unknown where verify $what', async ({ verify, says }) => {
     const clock = simulatedClock();

@@ -166,10 +166,10 @@ function unreadableResult({ run: { tool } }: ToolCall, failure: Failure): Failur
 function ranPastQuestion({ run: { tool } }: ToolCall): Failure {
   return createFailure('TOOL_EXECUTION_ERROR', {
     origin: 'tool',
-    message: `The tool "${tool.name}" asked a person and went on without the answer`,
+    message: `The tool "${tool.name}" asked a person and continued without the answer`,
     retryable: false,
     sideEffect: tool.effect === 'read' ? 'none' : 'certain',
-    hint: 'Await context.ask(), and let what it rejects with pass: the tool is called again with the answer.',
+    hint: 'Await context.ask() and do not catch its rejection: the tool is called again with the answer.',
     context: { tool: tool.name },
   });
 }

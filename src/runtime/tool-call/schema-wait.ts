@@ -22,7 +22,7 @@ export async function awaitSchema<Value>(
   if (end.type === 'threw') throw end.thrown;
   const isLate = end.type === 'timed-out';
   const message = isLate
-    ? `A schema did not come to an end within ${maxMs} ms`
+    ? `A schema check did not end within ${maxMs} ms`
     : 'The run was cancelled over a schema';
   throw RerailError.from(
     createFailure(isLate ? 'TIMEOUT' : 'CANCELLED', { origin: 'agent', message, retryable: false }),

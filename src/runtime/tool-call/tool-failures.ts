@@ -212,8 +212,7 @@ function askTool(tool: Tool, thrown: unknown): Verdict {
     if (said === undefined || said === null) return { type: 'none' };
     if (dropPromise(said))
       return { type: 'broken', why: 'it gave a promise: it must answer at once', causes: [] };
-    if (!isRecord(said))
-      return { type: 'broken', why: 'it answered with something that is no verdict', causes: [] };
+    if (!isRecord(said)) return { type: 'broken', why: 'its answer is no verdict', causes: [] };
     checkOptions({ of: 'its verdict', rules: verdictNames }, said);
     return { type: 'known', said };
   } catch (error) {

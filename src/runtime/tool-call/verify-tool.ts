@@ -75,7 +75,7 @@ function endOfAnswer(call: ToolCall, answer: unknown): VerifyEnd {
     return isRunning ? unknown(call, { why: stillRunning }) : { type: 'did-not-happen' };
   }
   if (happened === true) return { type: 'happened', end: happenedEnd(call, readProperty(answer, 'result')) };
-  if (happened === 'unknown') return unknown(call, { why: 'verify cannot tell either' });
+  if (happened === 'unknown') return unknown(call, { why: 'verify cannot determine it either' });
   const why = `verify answered neither { happened: true } nor { happened: false }, but happened ${describeHappened(answer)}`;
   return unknown(call, { why });
 }
@@ -104,6 +104,6 @@ function unknown(
   { why, thrown }: { readonly why: string; readonly thrown?: unknown },
 ): VerifyEnd {
   const { tool } = call.run;
-  const message = `Cannot tell whether tool "${tool.name}" has taken effect: ${why}`;
+  const message = `Cannot determine whether tool "${tool.name}" has taken effect: ${why}`;
   return { type: 'unknown', failure: unknownOutcome(tool, { message, context: { verify: why }, thrown }) };
 }

@@ -132,7 +132,7 @@ describe('encodeResult()', () => {
     },
     { what: 'a method', value: { a: 1, run: () => 1 }, text: '{"a":1}', note: 'a function has no text' },
     { what: 'a symbol inside', value: [Symbol('s')], text: '[null]', note: 'a symbol has no text' },
-    { what: 'private fields', value: new Hidden(), text: '{}', note: '{} stands for an object of Hidden' },
+    { what: 'private fields', value: new Hidden(), text: '{}', note: '{} represents an object of Hidden' },
     { what: 'a promise inside', value: { later: Promise.resolve(1) }, text: '{"later":{}}', note: 'Promise' },
     {
       what: 'bytes inside',

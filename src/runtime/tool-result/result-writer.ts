@@ -267,7 +267,7 @@ function noteEmpty(value: object, notes: Set<string>): void {
   const owner: unknown = Reflect.get(value, 'constructor');
   const name = typeof owner === 'function' && owner.name !== '' ? owner.name.slice(0, 100) : 'a class';
   if (name === 'Object') return;
-  notes.add(`{} stands for an object of ${name}, which has no fields of its own to show`);
+  notes.add(`{} represents an object of ${name}, which has no fields of its own to show`);
 }
 
 function isIterator(value: object): value is Iterable<unknown> {

@@ -40,7 +40,7 @@ const template = lazy(() =>
   defineTool({
     name: readResultName,
     description:
-      'Reads on in a result of a tool that was too long to be shown whole, or searches it. The shortened result says its "ref".',
+      'Reads more of a tool result that was too long to be shown whole, or searches it. The shortened result names its "ref".',
     input: parameters,
     effect: 'read',
     timeoutMs,
@@ -71,14 +71,14 @@ const parameters = {
     length: {
       type: 'integer',
       minimum: 1,
-      description: `How many characters to read: ${defaultLength} unless told, at most ${maxLength}. Not used with "find".`,
+      description: `How many characters to read: ${defaultLength} by default, at most ${maxLength}. Not used with "find".`,
     },
     find: {
       type: 'string',
       minLength: 1,
       maxLength: maxFindLength,
       description:
-        'Words to search for, as they stand in the result; letter case does not matter. No patterns.',
+        'Words to search for, as they are in the result; letter case does not matter. No patterns.',
     },
   },
   required: ['ref'],
@@ -86,7 +86,7 @@ const parameters = {
 };
 
 const badRef =
-  'This "ref" is none. Copy it from the shortened result, character by character: it begins with "result_" and has no spaces.';
+  'This is not a valid "ref". Copy it from the shortened result, character by character: it begins with "result_" and has no spaces.';
 const unknownRef =
   'There is no kept result of this "ref" in this conversation. Copy the "ref" from the shortened result, or call the tool again that gave it';
 
@@ -103,7 +103,7 @@ function readOn(
   const end = wanted > start ? wanted : Math.min(total, start + 2);
   const next =
     end < total
-      ? `\n[Goes on: call ${readResultName} with ${JSON.stringify({ ref, from: end })}]`
+      ? `\n[More: call ${readResultName} with ${JSON.stringify({ ref, from: end })}]`
       : '\n[This is the end of it.]';
   return `[Characters ${start} to ${end} of ${total}]\n${text.slice(start, end)}${next}`;
 }
@@ -134,7 +134,7 @@ function search(text: string, { ref, find, from = 0 }: FindInput, context: ToolC
     place < 0
       ? '[No more matches.]'
       : `[There are more: call ${readResultName} with ${JSON.stringify({ ref, find, from: place })}]`;
-  const how = `Matches of ${shown} with what stands around them; read on at one by its number as "from".`;
+  const how = `Matches of ${shown} with their surroundings; to read on at a match, pass its number as "from".`;
   return `${how}\n${lines.join('\n')}\n${more}`;
 }
 

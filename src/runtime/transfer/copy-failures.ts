@@ -17,8 +17,8 @@ export function sameStore(): RerailError {
 export function carried(runId: string, { ownerId, untilMs }: Extract<Claimed, { type: 'held' }>): Failure {
   return createFailure('STORAGE_LOCKED', {
     origin: 'storage',
-    message: `The run "${runId}" was not copied: "${ownerId}" carries it`,
-    hint: 'Stop the process that carries it, or wait until it has ended, and copy again.',
+    message: `The run "${runId}" was not copied: "${ownerId}" is running it`,
+    hint: 'Stop the process that runs it, or wait until it has ended, and copy again.',
     context: { runId, untilMs },
   });
 }
@@ -47,7 +47,7 @@ export function unfinished(runId: string): Failure {
 export function onItsWay(runId: string, target: string): Failure {
   return createFailure('INVALID_STATE', {
     origin: 'durable',
-    message: `The run "${runId}" is on its way to ${target}, which was broken off`,
+    message: `The run "${runId}" is on its way to ${target}, and that copy was interrupted`,
     hint: 'Copy to that store again, and it ends there.',
     context: { runId, to: target },
   });
@@ -57,7 +57,7 @@ export function onItsWay(runId: string, target: string): Failure {
 export function otherEvents({ name }: Store, runId: string): Failure {
   return createFailure('ALREADY_REGISTERED', {
     origin: 'registry',
-    message: `The run "${runId}" was not copied: ${name} has one of this name with other events`,
+    message: `The run "${runId}" was not copied: ${name} has a run of this name with other events`,
     hint: 'Neither was touched. Look at both; remove the one that is not wanted, and copy again.',
     context: { runId },
   });
@@ -67,8 +67,8 @@ export function otherEvents({ name }: Store, runId: string): Failure {
 export function takenAway(runId: string): Failure {
   return createFailure('STORAGE_LOCKED', {
     origin: 'storage',
-    message: `The run "${runId}" was copied and not removed: somebody has taken it up here meanwhile`,
-    hint: 'It is at two places now. Look at both before anything goes on.',
+    message: `The run "${runId}" was copied and not removed: it was resumed here in the meantime`,
+    hint: 'It is in two stores now. Look at both before you resume either.',
     context: { runId },
   });
 }
@@ -77,7 +77,7 @@ export function takenAway(runId: string): Failure {
 export function notTheSame({ name }: Store, runId: string): Failure {
   return createFailure('STORAGE_CORRUPT', {
     origin: 'storage',
-    message: `The copy of the run "${runId}" in ${name} is not what was written`,
+    message: `The copy of the run "${runId}" in ${name} differs from what was written`,
     hint: 'Nothing was removed. Look at that store with a check.',
     context: { runId },
   });

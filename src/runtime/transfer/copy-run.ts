@@ -19,7 +19,7 @@ export interface RunCopy {
 const leaseMs = 60_000;
 
 /** Stands in the list while a copy is being written, and after a crash in between. */
-const unfinished = 'A copy of a run that was broken off: copy it again';
+const unfinished = 'An interrupted copy of a run: copy it again';
 
 const broken: RowChange = { status: 'parked', reason: unfinished };
 

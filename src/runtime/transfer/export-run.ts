@@ -160,7 +160,7 @@ export function noSuchRun({ name }: Store, runId: string): RerailError {
 }
 
 function tooLong(runId: string, characters: number, children: number): RerailError {
-  const below = children === 0 ? '' : ` with the ${children} below it`;
+  const below = children === 0 ? '' : ` with its ${children}`;
   return RerailError.from(
     createFailure('INVALID_STATE', {
       origin: 'durable',
@@ -168,7 +168,7 @@ function tooLong(runId: string, characters: number, children: number): RerailErr
       hint:
         children === 0
           ? 'Copy the store itself instead.'
-          : 'Leave the runs below it out (`children: false`), or copy the store itself.',
+          : 'Leave its child runs out (`children: false`), or copy the store itself.',
       context: { runId, characters },
     }),
   );

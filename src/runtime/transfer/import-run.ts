@@ -74,10 +74,13 @@ async function checkOnTop(store: Store, { runId, agent }: NamedRun): Promise<voi
   const names = [...runId.matchAll(/\//g)].map(({ index }) => runId.slice(0, index));
   for (const above of names) {
     if (!agent.includes('/') && (await store.runs.find(above)) === undefined) continue;
-    throw configError(`"${runId}" is the name of a run below "${above}", which would take it for its own`, {
-      hint: 'Give the copy another name with "as", without "/".',
-      context: { field: 'as' },
-    });
+    throw configError(
+      `"${runId}" is the name of a child run of "${above}", which would take it for its own`,
+      {
+        hint: 'Give the copy another name with "as", without "/".',
+        context: { field: 'as' },
+      },
+    );
   }
 }
 
@@ -143,7 +146,7 @@ function readName({ as }: ImportOptions, own: string): string {
   return as;
 }
 
-const parkedReason = 'It was imported before it had ended: resume it by hand if it is to go on here';
+const parkedReason = 'It was imported before it had ended: resume it manually to continue it here';
 
 function rowOf(run: BundledRun): RowChange & { readonly status: StoredStatus } {
   const { status, text, tools, code, reason, turns, costUsd } = run;

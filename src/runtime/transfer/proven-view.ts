@@ -84,7 +84,7 @@ function readOnly({ name }: Store): RerailError {
     createFailure('STORAGE_CORRUPT', {
       origin: 'storage',
       message: `${name} is damaged, so it is only read: nothing was changed`,
-      hint: 'Put a copy back, or save what is proven into a new store: rerail store salvage <from> <to>',
+      hint: 'Restore a copy, or save the proven part into a new store: rerail store salvage <from> <to>',
     }),
   );
 }

@@ -46,10 +46,10 @@ function readPart(content: Readonly<Record<string, unknown>>): RunPart {
 }
 
 function readChild(part: unknown, above: BundledRun): RunPart {
-  if (!isRecord(part)) throw badBundle('a run below it cannot be read');
+  if (!isRecord(part)) throw badBundle('a child run cannot be read');
   const child = readPart(part);
   if (isBelow(child.run, above.runId)) return child;
-  throw badBundle(`the run ${showValue(child.run.runId)} does not stand below ${showValue(above.runId)}`);
+  throw badBundle(`the run ${showValue(child.run.runId)} is not a child of ${showValue(above.runId)}`);
 }
 
 function parse(text: unknown): Readonly<Record<string, unknown>> {
@@ -72,7 +72,7 @@ function newerBundle(version: number): RerailError {
     createFailure('STORAGE_NEWER_SCHEMA', {
       origin: 'storage',
       message: `The bundle is of version ${version}, this program reads up to ${bundleVersion}`,
-      hint: 'Bring this program up to date, then import the bundle again. Nothing was changed.',
+      hint: 'Update this program, then import the bundle again. Nothing was changed.',
       context: { version, known: bundleVersion },
     }),
   );
@@ -189,7 +189,7 @@ function checkGenerations(
   events: readonly StoredEvent[],
   blobs: readonly BundledBlob[],
 ): void {
-  if (events[0]?.type !== 'began') throw badBundle('its first event does not say how the run began');
+  if (events[0]?.type !== 'began') throw badBundle('its first event does not say how the run started');
   const contents = new Map(blobs.map(({ hash, content }) => [hash, content]));
   for (const generation of generationsOf(events)) foldRun(runId, generation, []);
   for (const event of events) {

@@ -174,7 +174,7 @@ function checkEnd(
   const end = phase?.type === 'ended' ? phase.end : undefined;
   if (end === status || (end === undefined && status === 'failed')) return;
   const come = end ?? phase?.type ?? 'nothing';
-  throw unreadable(runId, `event ${seq} says that it ended ("${String(status)}"), but it comes to "${come}"`);
+  throw unreadable(runId, `event ${seq} says that it ended ("${String(status)}"), but it leads to "${come}"`);
 }
 
 function stepOf(stage: ReplayStage, event: StoredEvent, generation: number): ReplayStep {

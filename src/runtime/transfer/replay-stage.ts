@@ -60,7 +60,7 @@ export function createReplayStage(options: StageOptions): ReplayStage {
     answers: new Set(entries.filter(isAnswer).map(({ position }) => position)),
     open: new Map(),
     next: 0,
-    cancelReason: isCancelled ? 'its end was asked for before it began' : undefined,
+    cancelReason: isCancelled ? 'its end was requested before it started' : undefined,
     moved: createDeferred(),
     end: undefined,
   };

@@ -17,48 +17,50 @@ const wordsByType: Readonly<Record<string, Words>> = {
     const delayMs = shown(at(body, ['delayMs']));
     return at(body, ['isOver']) === true
       ? `The wait of ${delayMs} ms was over.`
-      : `A wait of ${delayMs} ms began.`;
+      : `A wait of ${delayMs} ms started.`;
   },
   wait: (body) => {
     const signal = quoted(at(body, ['signal']));
     const came = at(body, ['signalled', 'type']);
-    if (came === 'signalled') return `Somebody sent ${signal}, and the run took it.`;
-    return came === 'timed-out' ? `Nobody sent ${signal} in time.` : `The run waits for ${signal}.`;
+    if (came === 'signalled') return `The signal ${signal} was sent, and the run took it.`;
+    return came === 'timed-out'
+      ? `The signal ${signal} did not come in time.`
+      : `The run is waiting for ${signal}.`;
   },
-  cancelled: (body) => `Somebody asked for its end: ${shown(at(body, ['reason']))}.`,
-  suspended: (body) => `The run waits outside the process: ${shown(at(body, ['reason']))}.`,
+  cancelled: (body) => `Cancellation was requested: ${shown(at(body, ['reason']))}.`,
+  suspended: (body) => `The run is suspended: ${shown(at(body, ['reason']))}.`,
   ended: (body) => `The run ended: ${shown(at(body, ['status']))}.`,
   'taken-over': (body) => {
     const crashes = at(body, ['crashes']);
     return crashes === 0
-      ? 'A person had the run taken up again.'
-      : `Its process had vanished, and another one took the run over; crashes so far: ${shown(crashes)}.`;
+      ? 'Resumed manually.'
+      : `Its process crashed, and another one took the run over; crashes so far: ${shown(crashes)}.`;
   },
   changed: (body) => {
     const differences = at(body, ['differences']);
     const list = Array.isArray(differences) ? differences.map(String).join('; ') : 'unknown';
-    return `The run was taken up with other code than it was begun with: ${list}.`;
+    return `The run was resumed with other code than it was started with: ${list}.`;
   },
-  parked: (body) => `No worker takes the run up any more; crashes: ${shown(at(body, ['crashes']))}.`,
+  parked: (body) => `No worker resumes the run any more; crashes: ${shown(at(body, ['crashes']))}.`,
   forked: (body) =>
     `Everything before is a copy of run ${quoted(at(body, ['from']))}, up to its event ${shown(at(body, ['seq']))}.`,
-  imported: (body) => `Everything before came out of a bundle of run ${quoted(at(body, ['run', 'runId']))}.`,
+  imported: (body) => `Everything before came from a bundle of run ${quoted(at(body, ['run', 'runId']))}.`,
   moved: () => 'Everything before was written elsewhere: no approval before it counts.',
 };
 
 function describeBeginning(body: unknown): string {
   const how = at(body, ['input', 'type']);
-  if (how === 'start') return 'The run began.';
+  if (how === 'start') return 'The run started.';
   const generation = shown(at(body, ['generation']));
   return how === 'resume'
-    ? `The run was resumed after it had ended: generation ${generation} began.`
-    : `The journal had grown long: generation ${generation} began with the state of the one before.`;
+    ? `The run was resumed after it had ended: generation ${generation} started.`
+    : `The journal had grown long: generation ${generation} started with the state of the one before.`;
 }
 
 function describeCall(body: unknown): string {
   const effect = String(at(body, ['effect']));
   const failed = at(body, ['outcome', 'failure', 'code']);
-  if (failed !== undefined) return `The step ${quoted(effect)} could not be done: ${shown(failed)}.`;
+  if (failed !== undefined) return `The step ${quoted(effect)} failed: ${shown(failed)}.`;
   const words = Object.hasOwn(wordsByEffect, effect) ? wordsByEffect[effect] : undefined;
   const value = at(body, ['outcome', 'value']);
   return words === undefined
@@ -97,7 +99,7 @@ const wordsByEffect: Readonly<Record<string, (call: Call) => string>> = {
       : `The conversation was made shorter: ${shown(strategy)}.`;
   },
   adopt: () => 'The imported run took on limits and rules of the agent here.',
-  intend: () => 'It was written down that calls follow which must not happen twice.',
+  intend: () => 'It was recorded that calls follow which must not happen twice.',
   tool: ({ value }) => {
     const name = quoted(at(value, ['end', 'name']));
     const type = at(value, ['end', 'type']);
@@ -106,7 +108,7 @@ const wordsByEffect: Readonly<Record<string, (call: Call) => string>> = {
     if (child === undefined && type !== 'waiting') return `The tool ${name} ended: ${shown(type)}.`;
     const run = child === undefined ? '' : `; its run is ${quoted(child)}`;
     return type === 'waiting'
-      ? `The node ${name} waits: ${shown(at(value, ['end', 'wait', 'reason']))}${run}.`
+      ? `The node ${name} is waiting: ${shown(at(value, ['end', 'wait', 'reason']))}${run}.`
       : `The node ${name} ended: ${shown(type)}${run}.`;
   },
   verify: ({ value }) =>
@@ -114,7 +116,7 @@ const wordsByEffect: Readonly<Record<string, (call: Call) => string>> = {
   hook: ({ value, input }) =>
     `The hooks at ${quoted(at(input, ['point']))} said ${shown(at(value, ['type']))}.`,
   ask: ({ value }) =>
-    at(value, ['answer', 'given']) === true ? 'The question was answered.' : 'Nobody answered the question.',
+    at(value, ['answer', 'given']) === true ? 'The question was answered.' : 'The question was not answered.',
 };
 
 const maxShownCharacters = 200;

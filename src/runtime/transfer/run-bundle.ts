@@ -98,7 +98,7 @@ export function badBundle(why: string, context: Readonly<Record<string, Json>> =
     createFailure('STORAGE_CORRUPT', {
       origin: 'storage',
       message: `The bundle cannot be used: ${why}`,
-      hint: 'Export the run once more where it came from, and bring the file over unchanged.',
+      hint: 'Export the run again at its source, and transfer the file unchanged.',
       context,
     }),
   );

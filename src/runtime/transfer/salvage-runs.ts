@@ -144,7 +144,7 @@ export function refuseSalvaged(row: RunRow): void {
     createFailure('STORAGE_DIVERGED', {
       origin: 'storage',
       message: `The run "${runId}" was salvaged from a damaged store: events 1 to ${provenSeq} are proven, of at least ${knownSeq} that there were. What followed may have been done`,
-      hint: `Look at what it did: rerail show ${runId}. If it may go on from there, accept that with acceptSalvaged(store, "${runId}") or: rerail store accept ${runId}`,
+      hint: `Look at what it did: rerail show ${runId}. If it may continue from there, accept that with acceptSalvaged(store, "${runId}") or: rerail store accept ${runId}`,
       context: { runId, provenSeq, knownSeq },
     }),
   );

@@ -36,7 +36,7 @@ function createListener(live: LiveRun, listener: (event: RunEvent) => void | Pro
     isBroken = true;
     const failure = createFailure('HOOK_FAILED', {
       origin: 'hook',
-      message: 'The listener of the events threw, and hears no more of this run',
+      message: 'The event listener threw; it gets no more events of this run',
       causes: causesOf(error),
     });
     publish(live, { type: 'hook-failed', hook: 'onEvent', point: 'event', failure });

@@ -204,7 +204,7 @@ describe('createWorker() refuses', () => {
     await worker.stop();
     const again = setUp().worker;
     await again.stop();
-    await expect(again.start()).rejects.toThrow(/make another one/);
+    await expect(again.start()).rejects.toThrow(/create another one/);
   });
 });
 

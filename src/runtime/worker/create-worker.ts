@@ -87,7 +87,7 @@ function createState(parts: WorkerState['parts']): WorkerState {
 async function start(control: Control): Promise<void> {
   const { state } = control;
   if (state.phase !== 'made')
-    throw configError('This worker was stopped and cannot be started again: make another one');
+    throw configError('This worker was stopped and cannot be started again: create another one');
   state.phase = 'working';
   const { signals } = state.parts;
   if (signals !== undefined) control.unlisten = signals.listen((notice) => obey(control, notice));

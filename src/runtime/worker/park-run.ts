@@ -98,5 +98,5 @@ async function giveBack(store: Store, lease: Lease): Promise<void> {
 
 function whyParked(runId: string, crashes: number): string {
   const times = crashes === 1 ? 'once' : `${crashes} times`;
-  return `The process that carried run "${runId}" ended ${times} before the run did. No worker takes it up again: look at its last events, then resume it by hand`;
+  return `The process that ran "${runId}" ended ${times} before the run did. No worker resumes it: look at its last events, then resume it manually`;
 }

@@ -78,8 +78,8 @@ async function answered(state: WorkerState, look: Promise<void>): Promise<void> 
   throw RerailError.from(
     createFailure('STORAGE_IO', {
       origin: 'storage',
-      message: `The store ${store.name} has not said within ${maxAnswerMs} ms which runs wait`,
-      hint: 'See whether its disk or its server answers at all. It is asked again by itself.',
+      message: `The store ${store.name} did not list the waiting runs within ${maxAnswerMs} ms`,
+      hint: 'Check that its disk or its server responds. The store is asked again automatically.',
       retryable: true,
     }),
   );

@@ -24,7 +24,7 @@ export function placeAt(cursor: string): Place {
   if (place === null || id === undefined) {
     throw storageError('STORAGE_NOT_FOUND', {
       message: `There is no page at the cursor "${cursor}"`,
-      hint: 'A cursor is the "next" of the page before, unchanged. Begin again without one.',
+      hint: 'A cursor is the "next" of the page before, unchanged. Start again without one.',
     });
   }
   return { createdAtMs: Number(place[1]), id };

@@ -43,8 +43,8 @@ export function chainMessages({ row, messages }: WholeSession): readonly HashedM
 
 function notWhole(runId: string, seq: number): RerailError {
   return storageError('STORAGE_CORRUPT', {
-    message: `Cannot keep the run "${runId}": event ${seq} is missing or is not what was written, its hash does not fit`,
-    hint: 'Nothing was written. Read it anew from where it came from, and look there with a check of the store.',
+    message: `Cannot keep the run "${runId}": event ${seq} is missing or damaged, its hash does not match`,
+    hint: 'Nothing was written. Read it again from its source, and check that store.',
     context: { runId, seq },
   });
 }

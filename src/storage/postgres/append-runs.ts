@@ -143,7 +143,7 @@ const verdictStatement = {
 function movedError({ lease }: Appending): RerailError {
   return storageError('STORAGE_LOCKED', {
     message: `Cannot write to the run "${lease.runId}": another handle of its owner "${lease.ownerId}" keeps adding to it`,
-    hint: 'Nothing was written. Let one store of a process carry a run.',
+    hint: 'Nothing was written. Use one store per process for a run.',
     context: { runId: lease.runId },
   });
 }

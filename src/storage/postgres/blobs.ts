@@ -19,8 +19,8 @@ export async function findBlob(connection: Connection, hash: string): Promise<st
   const content = decodeContent(String(row['content']), hash);
   if (content !== undefined) return content;
   throw storageError('STORAGE_CORRUPT', {
-    message: `The content "${hash}" is not what was written: it does not fit its hash`,
-    hint: 'Put a copy of the data back. Runs that do not need it are not affected.',
+    message: `The content "${hash}" is damaged: it does not match its hash`,
+    hint: 'Restore a copy of the data. Runs that do not need it are not affected.',
     context: { hash },
   });
 }

@@ -126,7 +126,7 @@ function checkOpen({ isClosed, settings }: Held): void {
   if (!isClosed) return;
   throw storageError('STORAGE_IO', {
     message: `The store "${settings.name}" is closed`,
-    hint: 'Close it after everything that uses it, or make another one with the same address.',
+    hint: 'Close it after everything that uses it, or create another one with the same address.',
     context: { store: settings.name },
   });
 }
@@ -184,7 +184,7 @@ async function setUp(connection: Connection): Promise<void> {
   if (row?.['encoding'] !== 'UTF8') {
     throw storageError('STORAGE_NOT_FOUND', {
       message: `"${name}" cannot be used: its encoding is ${String(row?.['encoding'])}, and texts of every language need UTF8`,
-      hint: 'Make another database with: createdb --encoding=UTF8 --template=template0 NAME',
+      hint: 'Create another database with: createdb --encoding=UTF8 --template=template0 NAME',
       context: { store: name },
     });
   }

@@ -59,7 +59,7 @@ export function divergedError(
       : `is not the one that was written: event ${headSeq} has another hash than before`;
   return storageError('STORAGE_DIVERGED', {
     message: `The run "${runId}" ${what}`,
-    hint: 'An older copy was put back, or a standby that lagged has become the primary. What the lost events did has happened: put the right data back, or look at what it did and accept what is there.',
+    hint: 'An older copy was restored, or a standby that lagged has become the primary. What the lost events did has happened: restore the right data, or look at what it did and accept what is there.',
     context: { runId, headSeq, seq },
   });
 }

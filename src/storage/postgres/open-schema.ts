@@ -97,7 +97,7 @@ function notThereError({ settings }: Held): RerailError {
   const { name, schema } = settings;
   return storageError('STORAGE_NOT_FOUND', {
     message: `There is no store in the schema "${schema}" of "${name}"`,
-    hint: 'Nothing was made. Name the right database and schema; the first program that writes to it makes its tables.',
+    hint: 'Nothing was created. Name the right database and schema; the first program that writes to it creates its tables.',
     context: { store: name, schema },
   });
 }
@@ -105,8 +105,8 @@ function notThereError({ settings }: Held): RerailError {
 function lostError({ settings }: Held): RerailError {
   const { name, schema } = settings;
   return storageError('STORAGE_LOST', {
-    message: `The schema "${schema}" of "${name}" is not the one that was opened: it was dropped, or another one was put in its place`,
-    hint: 'Nothing was written, and nothing new is made in its place. Put the right database back, or make a new store to begin with what is there.',
+    message: `The schema "${schema}" of "${name}" is not the one that was opened: it was dropped, or replaced by another one`,
+    hint: 'Nothing was written, and nothing new is created in its place. Restore the right database, or create a new store to start with what is there.',
     context: { store: name, schema },
   });
 }

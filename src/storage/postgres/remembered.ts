@@ -30,7 +30,7 @@ export function isHeldBy({ epoch, owner }: RunRecord, lease: Lease): boolean {
 /** The failure of whoever writes by an old lease. */
 export function leaseLost({ runId, ownerId, epoch }: Lease, current: RunRecord): RerailError {
   const holder =
-    current.owner === null ? 'nobody has it' : `"${current.owner}" has it by epoch ${current.epoch}`;
+    current.owner === null ? 'no process has it' : `"${current.owner}" has it by epoch ${current.epoch}`;
   return storageError('STORAGE_LOCKED', {
     message: `Cannot write to the run "${runId}": "${ownerId}" held it by epoch ${epoch}, and holds it no longer; ${holder}`,
     hint: 'Another process has taken the run over, or this one gave it back. Nothing was written; stop working on it here.',
@@ -44,7 +44,7 @@ export function leaseLost({ runId, ownerId, epoch }: Lease, current: RunRecord):
 export function goneError(runId: string): RerailError {
   return storageError('STORAGE_NOT_FOUND', {
     message: `Cannot write to the run "${runId}": the store does not have it`,
-    hint: 'It was never begun here, or it was removed meanwhile. Look for it in the list of runs.',
+    hint: 'It was never started here, or it has been removed. Look for it in the list of runs.',
     context: { runId },
   });
 }

@@ -94,8 +94,8 @@ export async function readPage(
 /** The failure of a chain that does not hold. */
 export function brokenChain(runId: string, seq: number): RerailError {
   return storageError('STORAGE_CORRUPT', {
-    message: `Event ${seq} of the run "${runId}" is missing or is not what was written: its hash does not fit`,
-    hint: `Events before ${seq} can still be read, and other runs are not affected. Put a copy of the data back, or go on from event ${seq - 1} as a new run.`,
+    message: `Event ${seq} of the run "${runId}" is missing or damaged: its hash does not match`,
+    hint: `Events before ${seq} can still be read, and other runs are not affected. Restore a copy of the data, or continue from event ${seq - 1} as a new run.`,
     context: { runId, seq },
   });
 }

@@ -108,7 +108,7 @@ export function readTexts(row: SqlRow, runId: string): RunTexts {
     return { text: decodeText(text), tools: parseTools(tools) };
   throw storageError('STORAGE_CORRUPT', {
     message: `The texts of the run "${runId}" are missing`,
-    hint: 'Its events may still be whole: look with a check of the store. Put a copy back, or remove this run.',
+    hint: 'Its events may still be whole: look with a check of the store. Restore a copy, or remove this run.',
     context: { runId },
   });
 }

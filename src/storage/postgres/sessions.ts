@@ -175,8 +175,8 @@ function readSession(row: SqlRow): SessionRecord {
 
 function damagedSession(sessionId: string, seq: number): Error {
   return storageError('STORAGE_CORRUPT', {
-    message: `The session "${sessionId}" is not what was written. Message ${seq} does not fit its sum`,
-    hint: 'Put a copy of the data back, or remove this session. Runs are not affected.',
+    message: `The session "${sessionId}" is damaged. Message ${seq} does not match its checksum`,
+    hint: 'Restore a copy of the data, or remove this session. Runs are not affected.',
     context: { sessionId, seq },
   });
 }

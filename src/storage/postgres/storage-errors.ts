@@ -62,7 +62,7 @@ export function toDoubt(thrown: RerailError): RerailError {
   const { code, message, hint, retryable, context } = thrown.failure;
   return storageError(code, {
     message: `${message}. ${inDoubt}`,
-    hint: hint ?? 'See whether the server runs.',
+    hint: hint ?? 'Check that the server runs.',
     retryable,
     context: { ...context, isInDoubt: true },
     cause: thrown,

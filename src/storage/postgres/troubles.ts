@@ -18,7 +18,7 @@ export interface Trouble {
 const unreachable: Trouble = {
   code: 'STORAGE_IO',
   what: (name) => `The database "${name}" cannot be reached`,
-  hint: 'See whether the server runs and whether the network lets this machine reach it. Whatever is asked next connects anew.',
+  hint: 'Check that the server runs and that this machine can reach it over the network. The next request opens a new connection.',
   retryable: true,
   mayPass: true,
   endsConnection: true,
@@ -27,14 +27,14 @@ const unreachable: Trouble = {
 const conflict: Trouble = {
   code: 'STORAGE_LOCKED',
   what: (name) => `Others were changing the same rows of "${name}" at the same time`,
-  hint: 'It was tried again and again. Try later; if it goes on, look in pg_stat_activity for who holds the locks.',
+  hint: 'It was tried several times. Try later; if it persists, look in pg_stat_activity for the holder of the locks.',
   retryable: true,
   mayPass: true,
 };
 
 const lockWait: Trouble = {
   code: 'STORAGE_LOCKED',
-  what: (name) => `Somebody holds a lock of "${name}" for too long`,
+  what: (name) => `Another connection holds a lock of "${name}" for too long`,
   hint: 'Look in pg_stat_activity for a transaction that was left open, and end it.',
   retryable: true,
 };
@@ -73,13 +73,13 @@ const forbidden: Trouble = {
 const noDatabase: Trouble = {
   code: 'STORAGE_NOT_FOUND',
   what: (name) => `There is no database "${name}"`,
-  hint: 'Make it with: createdb NAME, or name another one in the address.',
+  hint: 'Create it with: createdb NAME, or name another one in the address.',
 };
 
 const refused: Trouble = {
   code: 'STORAGE_NOT_FOUND',
   what: (name) => `"${name}" cannot be opened: the server refuses this user`,
-  hint: 'Check user and password, and what pg_hba.conf says of this address.',
+  hint: 'Check user and password, and the entry for this address in pg_hba.conf.',
 };
 
 const noServer: Trouble = {
@@ -90,26 +90,26 @@ const noServer: Trouble = {
 
 const noEncryption: Trouble = {
   code: 'STORAGE_NOT_FOUND',
-  what: (name) => `No connection to "${name}" that both sides would trust`,
+  what: (name) => `No connection to "${name}" that both sides trust`,
   hint: 'Check "ssl" of the address: the server must offer it, and its certificate must be known here.',
 };
 
 const full: Trouble = {
   code: 'STORAGE_FULL',
   what: (name) => `The disk of "${name}" is full`,
-  hint: 'Free some space on the server, or prune runs that have ended, then go on.',
+  hint: 'Free some space on the server, or prune runs that have ended, then continue.',
 };
 
 const gone: Trouble = {
   code: 'STORAGE_LOST',
   what: (name) => `The tables of "${name}" are gone`,
-  hint: 'Somebody has dropped them or the schema, or has put another database in its place. Put a copy back; nothing new is made in its place.',
+  hint: 'They or the schema were dropped, or the database was replaced by another one. Restore a copy; Rerail creates nothing new in its place.',
 };
 
 const damaged: Trouble = {
   code: 'STORAGE_CORRUPT',
-  what: (name) => `"${name}" holds what was never written so`,
-  hint: 'Look at the log of the server. Keep a copy of the data as it is, then put a backup back.',
+  what: (name) => `"${name}" is damaged`,
+  hint: 'Look at the log of the server. Keep a copy of the data as it is, then restore a backup.',
 };
 
 const shared: Trouble = {
@@ -129,7 +129,7 @@ export const unknownTrouble: Trouble = {
 export const driverTrouble: Trouble = {
   code: 'STORAGE_IO',
   what: (name) => `The driver "pg" failed with the database "${name}"`,
-  hint: 'Look at what it says; whatever is asked next connects anew.',
+  hint: 'Read its message; the next request opens a new connection.',
   endsConnection: true,
 };
 

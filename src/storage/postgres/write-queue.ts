@@ -236,7 +236,7 @@ function rejectRest(held: Held, thrown: RerailError): void {
     reject(
       storageError('STORAGE_IO', {
         message: `Nothing was sent to the database "${name}", which could not be reached by the call before: ${thrown.message}`,
-        hint: thrown.failure.hint ?? 'See whether the server runs.',
+        hint: thrown.failure.hint ?? 'Check that the server runs.',
         retryable: true,
         context: { store: name },
       }),

@@ -22,8 +22,8 @@ export function findBlob(connection: Connection, hash: string): string | undefin
   const content = decodeContent(String(row['content']), hash);
   if (content !== undefined) return content;
   throw storageError('STORAGE_CORRUPT', {
-    message: `The content "${hash}" is not what was written: it does not fit its hash`,
-    hint: 'Put a copy of the file back. Runs that do not need it are not affected.',
+    message: `The content "${hash}" is damaged: it does not match its hash`,
+    hint: 'Restore a copy of the file. Runs that do not need it are not affected.',
     context: { hash },
   });
 }

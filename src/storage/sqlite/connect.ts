@@ -107,7 +107,7 @@ function prepareHeads(held: Held, connection: Connection): void {
   if (isThere && heads.storeId === undefined) {
     throw storageError('STORAGE_CORRUPT', {
       message: `The first line of "${heads.file}" is damaged: it no longer says to which store it belongs`,
-      hint: `If the database is the right one, remove "${heads.file}": it is made anew from what the database holds.`,
+      hint: `If the database is the right one, remove "${heads.file}": it is created again from the database.`,
       context: { path: settings.file },
     });
   }

@@ -56,7 +56,7 @@ function divergedError(runId: string, headSeq: number, seq: number): RerailError
       : `is not the one that was written: event ${headSeq} has another hash than its record says`;
   return storageError('STORAGE_DIVERGED', {
     message: `The run "${runId}" ${what}`,
-    hint: 'An older copy was put back, or the -wal is missing or cut. What the lost events did has happened: put the right files back, or look at what it did and accept what is there.',
+    hint: 'An older copy was restored, or the -wal is missing or cut. What the lost events did has happened: restore the right files, or look at what it did and accept what is there.',
     context: { runId, headSeq, seq },
   });
 }

@@ -138,7 +138,7 @@ export function remember({ records, believed, version }: Held, record: RunRecord
 export function leaseLost({ runId, ownerId, epoch }: Lease, current: RunRecord | undefined): RerailError {
   const holder =
     current?.owner === null || current === undefined
-      ? 'nobody has it'
+      ? 'no process has it'
       : `"${current.owner}" has it by epoch ${current.epoch}`;
   return storageError('STORAGE_LOCKED', {
     message: `Cannot write to the run "${runId}": "${ownerId}" held it by epoch ${epoch}, and holds it no longer; ${holder}`,

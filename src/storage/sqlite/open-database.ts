@@ -49,7 +49,7 @@ export function identityOf(file: string): FileIdentity | undefined {
 export function lostError(file: string, what: string): Error {
   return storageError('STORAGE_LOST', {
     message: `The database "${file}" ${what}`,
-    hint: `Nothing was made in its place. Put the file back, with its -wal, if you have it. To begin with nothing, remove "${file}-heads" as well.`,
+    hint: `Nothing was created in its place. Restore the file, with its -wal, if you have it. To start empty, remove "${file}-heads" as well.`,
     context: { path: file },
   });
 }
@@ -126,7 +126,7 @@ function judge(found: Look | undefined, { file, migrations }: OpenOptions): void
   if (found.application !== applicationId || found.version === 0) {
     throw storageError('STORAGE_CORRUPT', {
       message: `"${file}" is an SQLite database, but not one of Rerail: its application id is ${found.application}, its version ${found.version}`,
-      hint: 'It was left as it is. Give the store a file of its own; if this was one, put a copy of it back.',
+      hint: 'It was left as it is. Give the store a file of its own; if this was one, restore a copy of it.',
       context: { path: file },
     });
   }
@@ -149,7 +149,7 @@ function configure(database: Database, { file, sync, busyTimeoutMs }: OpenOption
   if (mode !== 'wal' || synchronous !== wanted) {
     throw storageError('STORAGE_IO', {
       message: `"${file}" cannot be made safe: its journal mode is ${String(mode)} instead of wal, its sync ${synchronous} instead of ${wanted}`,
-      hint: 'A network file system cannot carry it. Use a file on a local disk.',
+      hint: 'A network file system cannot hold it. Use a file on a local disk.',
       context: { path: file },
     });
   }
@@ -233,8 +233,8 @@ function verifySchema(database: Database, file: string): void {
   const row = database.prepare(`SELECT value FROM meta WHERE name = 'schema'`).get() as SqlRow | undefined;
   if (row?.['value'] === schemaSum(database)) return;
   throw storageError('STORAGE_CORRUPT', {
-    message: `The tables of "${file}" are not what they were made as`,
-    hint: 'Keep the file with its -wal and -heads as they are, and put a copy back.',
+    message: `The tables of "${file}" differ from how they were created`,
+    hint: 'Keep the file with its -wal and -heads as they are, and restore a copy.',
     context: { path: file },
   });
 }

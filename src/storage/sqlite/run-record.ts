@@ -291,8 +291,8 @@ function parseTools(value: SqlValue | undefined): readonly string[] {
 
 function damagedRow(runId: string): Error {
   return storageError('STORAGE_CORRUPT', {
-    message: `What is listed of the run "${runId}" is not what was written: its row does not fit its sum`,
-    hint: 'Its events may still be whole: look with a check of the store. Put a copy of the file back, or remove this run.',
+    message: `What is listed of the run "${runId}" is damaged: its row does not match its checksum`,
+    hint: 'Its events may still be whole: look with a check of the store. Restore a copy of the file, or remove this run.',
     context: { runId },
   });
 }

@@ -154,7 +154,7 @@ export const blank = {
 function goneError(runId: string): Error {
   return storageError('STORAGE_NOT_FOUND', {
     message: `Cannot write to the run "${runId}": the store does not have it`,
-    hint: 'It was never begun here, or it was removed meanwhile. Look for it in the list of runs.',
+    hint: 'It was never started here, or it has been removed. Look for it in the list of runs.',
     context: { runId },
   });
 }

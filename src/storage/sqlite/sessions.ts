@@ -188,8 +188,8 @@ function readHash(connection: Connection, key: string, seq: number): string {
 function damagedSession(sessionId: string, seq: number): Error {
   const what = seq === 0 ? 'Its row' : `Message ${seq}`;
   return storageError('STORAGE_CORRUPT', {
-    message: `The session "${sessionId}" is not what was written. ${what} does not fit its sum`,
-    hint: 'Put a copy of the file back, or remove this session. Runs are not affected.',
+    message: `The session "${sessionId}" is damaged. ${what} does not match its checksum`,
+    hint: 'Restore a copy of the file, or remove this session. Runs are not affected.',
     context: { sessionId, seq },
   });
 }

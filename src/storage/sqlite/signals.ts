@@ -56,8 +56,8 @@ export function readSignal(row: SqlRow): StoredSignal {
   const values = columns.map((name): SqlValue => row[name] ?? null);
   if (checkOf(values) !== row['row_check']) {
     throw storageError('STORAGE_CORRUPT', {
-      message: `A signal of the run "${String(row['run_id'])}" is not what was written: it does not fit its sum`,
-      hint: 'Put a copy of the file back. Other runs are not affected.',
+      message: `A signal of the run "${String(row['run_id'])}" is damaged: it does not match its checksum`,
+      hint: 'Restore a copy of the file. Other runs are not affected.',
       context: { runId: String(row['run_id']) },
     });
   }

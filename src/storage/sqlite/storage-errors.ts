@@ -62,15 +62,15 @@ const texts: Readonly<Record<DriverCode, Texts>> = {
   },
   STORAGE_IO: {
     message: (file) => `Reading or writing "${file}" failed`,
-    hint: 'Look at the disk and at the system log. The file is opened anew with the next call, and what it holds is read again.',
+    hint: 'Look at the disk and at the system log. The next call opens the file again and rereads its contents.',
   },
   STORAGE_CORRUPT: {
     message: (file) => `"${file}" is damaged, or is no SQLite database`,
-    hint: 'Keep the file with its -wal and -heads as they are. Put a copy back, or save what can be read with: sqlite3 FILE .recover',
+    hint: 'Keep the file with its -wal and -heads as they are. Restore a copy, or save the readable part with: sqlite3 FILE .recover',
   },
   STORAGE_FULL: {
     message: (file) => `There is no space left for "${file}"`,
-    hint: 'Nothing was written. Free some space, or prune runs that have ended, then go on.',
+    hint: 'Nothing was written. Free some space, or prune runs that have ended, then continue.',
   },
 };
 

@@ -103,8 +103,8 @@ export function scan<T>(held: Held, work: (connection: Connection) => T): Promis
 function damagedError(held: Held, damage: string): RerailError {
   const { file } = held.settings;
   return storageError('STORAGE_CORRUPT', {
-    message: `The inner order of "${file}" is broken: ${damage}`,
-    hint: 'Single runs can still be read, nothing is written. Keep the file, and put a copy back or save it with: sqlite3 FILE .recover',
+    message: `The internal structure of "${file}" is broken: ${damage}`,
+    hint: 'Single runs can still be read, nothing is written. Keep the file, and restore a copy or save it with: sqlite3 FILE .recover',
     context: { path: file },
   });
 }

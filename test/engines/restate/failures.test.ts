@@ -263,7 +263,7 @@ describe('an engine that cannot be', () => {
     await engine.start(null, start);
     for (const id of ['s0', 's1', 's2']) await engine.signal('r', 's', { id, payload: null });
     const late = { id: 's3', payload: null };
-    await expect(engine.signal('r', 's', late)).rejects.toThrow(/3 wait that nobody has taken/);
+    await expect(engine.signal('r', 's', late)).rejects.toThrow(/3 are waiting already/);
     release();
     await statusOf(engine, 'r', 'waiting');
     await expect.poll(() => engine.signal('r', 's', late).then(() => 'taken', String)).toBe('taken');

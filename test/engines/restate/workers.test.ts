@@ -37,7 +37,7 @@ describe('a server that is not there', () => {
           code: 'NETWORK_ERROR',
           origin: 'durable',
           message: expect.stringContaining(`Restate at ${adminUrl} could not register`) as unknown,
-          hint: expect.stringContaining('See whether Restate is up') as unknown,
+          hint: expect.stringContaining('Check that Restate is up') as unknown,
         },
       });
       const outcome = await agent.run('Hello');
