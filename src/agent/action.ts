@@ -19,6 +19,6 @@ export type Action =
     }
   | { readonly type: 'verify-tools'; readonly indexes: readonly number[] }
   | { readonly type: 'ask-person'; readonly request: PersonRequest }
-  /** Outside the process somebody or something must come first: wait for `resumed`. */
+  /** Outside the process something must come first: wait for `resumed`. */
   | { readonly type: 'suspend' }
   | { readonly type: 'finish' };

@@ -16,7 +16,7 @@ export interface CallRecord {
   /** What came back, as a text; of `retry` the hint, of `denied` the reason. */
   readonly content?: string;
   readonly failure?: Failure;
-  /** How often the run had been gone on with, after a failure or a cancellation, when this was written. */
+  /** How often the run had been continued, after a failure or a cancellation, when this was written. */
   readonly resumes: number;
   /** The run that the call was, where it was one. */
   readonly childId?: string;
@@ -38,7 +38,7 @@ export interface RecordedCall {
   readonly record?: CallRecord;
 }
 
-/** What a flow or a plan does about a failure that it goes on after. */
+/** What a flow or a plan does about a failure that it continues after. */
 export interface Rung {
   readonly failure: Failure;
   readonly recovery: Extract<RecoveryName, 'skip' | 'fall-back' | 'replan' | 'reclassify'>;

@@ -5,7 +5,7 @@ import type { RetryPolicy } from '../resilience/retry-policy.ts';
 import type { RunLimits } from './limits.ts';
 import type { LoopRules } from './turn/loop-guard.ts';
 
-/** All that the machine knows of the agent. It is JSON and stands in the journal: the same events give the same state. */
+/** All that the machine knows of the agent. It is JSON and is in the journal: the same events give the same state. */
 export interface RunConfig {
   readonly agent: string;
   readonly models: readonly Asked[];
@@ -14,7 +14,7 @@ export interface RunConfig {
   readonly loop: LoopRules;
   /** Whether a last turn without tools may give an answer when a limit is reached. */
   readonly salvage: boolean;
-  /** A call of which nobody knows whether it happened: ask a person, or tell the model. */
+  /** A call of which it is unknown whether it happened: ask a person, or tell the model. */
   readonly inDoubt: 'ask' | 'tell';
   /** Whether the answer has a schema. */
   readonly hasOutput: boolean;
@@ -40,7 +40,7 @@ export interface ToolFacts {
   readonly retry?: RetryPolicy;
   /** The run ends with its result. */
   readonly isLast?: true;
-  /** It is a run of its own, or a word to somebody. Runs that were begun before this was noted are told of as they were then. */
+  /** It is a run of its own, or a word to a caller. Runs that were started before this was noted are reported as they were then. */
   readonly isNode?: true;
   /** Handed in for this run alone: a resume in another process needs it again. */
   readonly isOfRun?: true;

@@ -19,7 +19,7 @@ export interface Answer extends PartialResult {
   readonly prepared?: readonly PreparedCall[];
   /** Of a whole answer without calls, where the output has a schema. */
   readonly check?: OutputCheck;
-  /** Of a whole answer without calls: somebody has put a message into the run meanwhile, so it is not the last word. */
+  /** Of a whole answer without calls: a caller has put a message into the run meanwhile, so it is not the last word. */
   readonly isOvertaken?: true;
 }
 
@@ -65,7 +65,7 @@ export type MachineEvent =
       /** Of a run that came from elsewhere: it was resumed here. */
       readonly provenance?: Provenance;
     }
-  /** A run that was imported goes on here for the first time, with limits and rules of this agent. */
+  /** A run that was imported continues here for the first time, with limits and rules of this agent. */
   | {
       readonly type: 'adopted';
       readonly config: RunConfig;
@@ -144,5 +144,5 @@ export interface VerifiedCall {
     | { readonly type: 'unknown'; readonly failure: Failure };
 }
 
-/** `given: false`: nobody answered. */
+/** `given: false`: no person answered. */
 export type PersonAnswer = { readonly given: false } | { readonly given: true; readonly value: Json };

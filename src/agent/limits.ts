@@ -19,7 +19,7 @@ export interface RunLimits {
   readonly modelTimeoutMs: number;
   /** The first token of an answer: by default only where another model stands by, and always where it is given. */
   readonly firstTokenMs: number;
-  /** Calls of one answer; more are refused, and the model is told. */
+  /** Calls of one answer; more are refused, and the model is informed. */
   readonly maxCallsPerTurn: number;
   /** Tool calls that run at the same time. */
   readonly maxConcurrentTools: number;
@@ -31,7 +31,7 @@ export interface RunLimits {
   readonly maxFailedTurns: number;
   /** How often an answer is asked for again because of its form: the output schema. */
   readonly maxReasks: number;
-  /** How often the model is told, in one stretch, that it said nothing or nothing readable. */
+  /** How often the model is informed, in one stretch, that it said nothing or nothing readable. */
   readonly maxNudges: number;
   /** How often an answer that was cut off is continued. */
   readonly maxContinuations: number;
@@ -43,7 +43,7 @@ export interface RunLimits {
 
 const hour = 3_600_000;
 
-/** What holds where nobody says otherwise. */
+/** What holds by default. */
 export const defaultLimits: RunLimits = {
   maxTurns: 50,
   maxTokens: Infinity,

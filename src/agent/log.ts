@@ -4,7 +4,7 @@ import type { Failure } from '../errors/failure.ts';
 import type { RunEvent } from './run-event.ts';
 import type { RunOutcome } from './run-outcome.ts';
 
-/** How much it matters, for whoever filters. */
+/** How much it matters, for filters. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** One line of a structured log. */

@@ -2,7 +2,7 @@ import type { Failure } from '../errors/failure.ts';
 import { renderFailure } from '../errors/render-failure.ts';
 import type { Message } from '../model/message.ts';
 
-/** A note of the runtime to the model. It is marked as such, so that nobody takes it for the words of the person. */
+/** A note of the runtime to the model. It is marked as such, so that it is not taken for the words of the person. */
 export function noteMessage(text: string): Message {
   return { role: 'user', content: `${noteMark} ${text}` };
 }
@@ -14,7 +14,7 @@ export function isNote({ role, content }: Message): boolean {
   return role === 'user' && typeof content === 'string' && content.startsWith(noteMark);
 }
 
-/** What the model is told after an answer that could not be used. */
+/** What the model reads after an answer that could not be used. */
 export function nudgeMessage(failure: Failure): Message {
   return noteMessage(nudges[failure.code] ?? renderFailure(failure, 'model'));
 }
@@ -25,7 +25,7 @@ const nudges: Readonly<Partial<Record<Failure['code'], string>>> = {
     'Your last answer was cut off at the limit of output tokens and was not used. Answer again in a shorter form; split long tool arguments over several calls.',
 };
 
-/** Asks a model to go on where its answer was cut off. */
+/** Asks a model to continue where its answer was cut off. */
 export const continueMessage: Message = noteMessage(
   'Your answer was cut off at the limit of output tokens. Continue exactly where it stops: repeat nothing, and say nothing about the interruption.',
 );

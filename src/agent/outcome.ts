@@ -14,14 +14,14 @@ import { own } from './report/report-words.ts';
 import type { RunFacts, RunOutcome, RunUsage } from './run-outcome.ts';
 import type { Ended, RunState } from './state.ts';
 
-/** How the run ended or why it waits, or nothing while it goes on. */
+/** How the run ended or why it waits, or nothing while it continues. */
 export function outcomeOf(state: RunState): RunOutcome | undefined {
   const { phase } = state;
   if (phase.type === 'suspended') {
     const { reason, resumeAt, request, failure } = phase;
     return {
       type: 'suspended',
-      // What is asked about has no result yet; whoever takes the conversation elsewhere needs a true one.
+      // What is asked about has no result yet; code that takes the conversation elsewhere needs a true one.
       ...factsOf(cancelRun(state)),
       reason,
       ...(resumeAt === undefined ? {} : { resumeAt }),
@@ -104,7 +104,7 @@ export function reportFactsOf(state: RunState, phase: Unhappy): ReportFacts {
 
 type CallFacts = Pick<ReportFacts, 'succeeded' | 'toolFailures' | 'nodes'>;
 
-/** A flow and a plan are counted when somebody asks, for their calls are all on record. */
+/** A flow and a plan are counted when a caller asks, for their calls are all on record. */
 function callsIn(state: RunState): CallFacts {
   const { tallies, config } = state;
   const nodes = Object.keys(config.tools).filter((name) => config.tools[name]?.isNode === true);

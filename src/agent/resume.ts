@@ -17,7 +17,7 @@ import { suspendRun } from './turn/end.ts';
 
 type Resumed = Extract<MachineEvent, { type: 'resumed' }>;
 
-/** Goes on after a suspension, a failure or a cancellation. Nothing where there is nothing to go on with. */
+/** Continues after a suspension, a failure or a cancellation. Nothing where there is nothing to continue with. */
 export function resumeRun(given: RunState, event: Resumed): Moved | undefined {
   const { phase } = given;
   const { config, wallMs } = event;
@@ -33,7 +33,7 @@ export function resumeRun(given: RunState, event: Resumed): Moved | undefined {
   return fromSuspension(state, phase, { event, resumed });
 }
 
-/** What counted against the run before somebody decided to go on counts no more; what it used up does. */
+/** What counted against the run before somebody decided to continue counts no more; what it used up does. */
 function freshStart(state: RunState): RunState {
   // An answer that was not good enough is the last word where the run failed by it, and a model does not answer itself.
   const isAnswered = lastMessage(state.history)?.role === 'assistant' && state.config.isConducted !== true;
@@ -54,7 +54,7 @@ function freshStart(state: RunState): RunState {
   };
 }
 
-/** Whether a call happened is found out before anything else, as after a crash: the model is told what is known by then. */
+/** Whether a call happened is found out before anything else, as after a crash: the model reads what is known by then. */
 function takeUpDoubt(given: RunState, doubt: RunningTools, resumed: RunEvent): Moved {
   const state = freshStart(changeState(given, { history: withoutLast(given.history, resultMessages) }));
   const { tools, failures } = takeUpCalls(doubt);
@@ -74,7 +74,7 @@ function fromSuspension(
   { event, resumed }: { readonly event: Resumed; readonly resumed: RunEvent },
 ): Moved {
   const { back, resumeAt } = phase;
-  // Nobody may be asked before the moment that was asked for, whoever is in a hurry.
+  // No model may be asked before the moment that it named, however urgent the run is.
   if (resumeAt !== undefined && event.wallMs < resumeAt) return suspendRun(state, phase, []);
   if (back.type === 'calling-model') {
     const { turn, salvage, base, continuations } = back;
@@ -94,7 +94,7 @@ function fromSuspension(
   return { ...moved, actions: [{ type: 'tell', event: resumed }, ...moved.actions] };
 }
 
-/** The call goes on with what was said, or looks whether it can go on by now. */
+/** The call continues with what was said, or looks whether it can continue by now. */
 function letOn(
   state: RunState,
   { tools, index }: Held,

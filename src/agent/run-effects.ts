@@ -1,4 +1,4 @@
-/** What a run did, with what the runs below it did: for whoever goes on where its conversation is not shown. */
+/** What a run did, with what the runs below it did: for the agent that continues where its conversation is not shown. */
 import { renderFailure } from '../errors/render-failure.ts';
 import { countEffects, effectsIn, notePrefix, withoutOldest, writeEffects } from '../model/effects.ts';
 import type { Effect } from '../model/effects.ts';

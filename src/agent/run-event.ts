@@ -7,7 +7,7 @@ import type { RecoveryName } from './turn/recovery.ts';
 import type { PersonRequest, RunOutcome, StopReason, SuspendReason } from './run-outcome.ts';
 import type { AskedCall, ToolEnd } from './tools/tool-call.ts';
 
-/** What a run tells while it lasts. The text of the last turn, assembled from these, equals `outcome.text`. */
+/** What a run reports while it lasts. The text of the last turn, assembled from these, equals `outcome.text`. */
 export type RunEvent<Output = unknown> =
   | {
       readonly type: 'run-started';
@@ -94,7 +94,7 @@ export type RunEvent<Output = unknown> =
       readonly callId: string;
       readonly name: string;
     }
-  /** A tool that nobody waits for any more came to an end: evidence, never a result. */
+  /** A tool that no caller waits for any more came to an end: evidence, never a result. */
   | {
       readonly type: 'tool-late';
       readonly turn: number;
@@ -146,10 +146,10 @@ export type RunEvent<Output = unknown> =
       readonly untilMs?: number;
     }
   | { readonly type: 'tool-restored'; readonly turn: number; readonly name: string }
-  /** Something that a run below this one tells: a node of a flow, a step of a plan, a member of a team. */
+  /** Something that a run below this one reports: a node of a flow, a step of a plan, a member of a team. */
   | { readonly type: 'child-event'; readonly node: string; readonly runId: string; readonly event: RunEvent }
   | { readonly type: 'history-repaired'; readonly repairs: readonly string[] }
-  /** The run is taken up with other code than it was begun with. */
+  /** The run is resumed with other code than it was begun with. */
   | { readonly type: 'agent-changed'; readonly differences: readonly string[] }
   /** Only a part of the session was chosen for the run, or choosing it did not go as it should. */
   | {
@@ -161,7 +161,7 @@ export type RunEvent<Output = unknown> =
       readonly selected: number;
       readonly degraded: readonly { readonly from: string; readonly to: string; readonly failure: Failure }[];
     }
-  /** The store failed, and the run goes on without it. */
+  /** The store failed, and the run continues without it. */
   | { readonly type: 'storage-failed'; readonly failure: Failure }
   /**
    * Only in a stream that is not read, or too slowly: so many of the oldest events were dropped, with so many characters of the text of

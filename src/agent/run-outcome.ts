@@ -93,7 +93,7 @@ export type SuspendReason =
   | 'clarification'
   /** It could not be written down. */
   | 'storage'
-  /** The process that carried it has let go of it: it goes on where somebody takes it up. */
+  /** The process that carried it has released it: it continues where a process resumes it. */
   | 'released';
 
 /** Those about a call of a tool: whether it may run, or whether it happened. */
@@ -129,12 +129,12 @@ export type PersonRequest =
       /** As above. */
       readonly provenance?: Provenance;
     }
-  /** What a plan or a tool must know before it can go on. The answer is a text. */
+  /** What a plan or a tool must know before it can continue. The answer is a text. */
   | {
       readonly type: 'question';
       readonly id: string;
       readonly question: string;
       readonly why: string;
     }
-  /** What must be mended outside before it can go on. */
+  /** What must be fixed outside before it can continue. */
   | { readonly type: 'mend'; readonly id: string; readonly why: string };

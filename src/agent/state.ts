@@ -52,11 +52,11 @@ export interface RunState {
   readonly tallies: Tallies;
   /** What the next request says about tools; absent where the model decides. A forced call is dropped with the first answer. */
   readonly toolChoice?: ToolChoice;
-  /** How often it was gone on with after a failure or a cancellation; absent where never. */
+  /** How often it was continued after a failure or a cancellation; absent where never. */
   readonly resumes?: number;
   /** Of a conducted run: so many messages at the beginning are what it was asked. */
   readonly taskLength?: number;
-  /** Runs that calls of this one were and that may be gone on with, with what they had used up when it was last told. */
+  /** Runs that calls of this one were and that may be continued, with what they had used up when it was last told. */
   readonly children?: Readonly<Record<string, Ledger>>;
   /** What all runs below this one have used up: it is part of `ledger`. */
   readonly below?: Ledger;
@@ -68,7 +68,7 @@ export interface RunState {
   readonly provenance?: Provenance;
 }
 
-/** A model of the chain that is not to be asked for now: it asked for that, or somebody must mend something first. */
+/** A model of the chain that is not to be asked for now: it asked for that, or a person must fix something first. */
 export interface Resting {
   /** Its index in the chain. */
   readonly target: number;
@@ -161,7 +161,7 @@ export type CallState =
   | (Tried & { readonly type: 'verifying'; readonly end: ToolEnd })
   | { readonly type: 'done'; readonly call: PreparedCall; readonly end: ToolEnd };
 
-/** A call with the attempts at it that came to nothing. */
+/** A call with the attempts at it that failed. */
 export interface Tried {
   readonly call: ReadyCall;
   readonly attempts: readonly FailedCall[];
@@ -169,7 +169,7 @@ export interface Tried {
   readonly answer?: CallAnswer;
 }
 
-/** What somebody said to what a call asked, or that it should see whether it can go on. */
+/** What a person said to what a call asked, or that it should see whether it can continue. */
 export interface CallAnswer {
   readonly said: PersonAnswer;
   /** Of the question. */
@@ -178,7 +178,7 @@ export interface CallAnswer {
   readonly provenance?: Provenance;
 }
 
-/** An attempt at a call that came to nothing, and why it is made again. */
+/** An attempt at a call that failed, and why it is made again. */
 export interface FailedCall {
   readonly failure: Failure;
   readonly recovery: RecoveryName;
@@ -216,8 +216,8 @@ export interface Explained {
   readonly explanation?: RunExplanation;
 }
 
-/** What an end has broken off, and whoever goes on takes up first. */
+/** What an end has broken off, and a resumed run does first. */
 export interface LeftOpen {
-  /** The turn in which nobody knows of a call whether it happened. Its answer and results stand at the end of the conversation. */
+  /** The turn in which it is unknown of a call whether it happened. Its answer and results stand at the end of the conversation. */
   readonly doubt?: RunningTools;
 }

@@ -87,7 +87,7 @@ function writePart(part: Part): string {
     case 'text':
       return part.text;
     case 'reasoning':
-      return ''; // It led to what was done, and that is told.
+      return ''; // It led to what was done, and that is reported.
     case 'tool-call':
       return `(calls ${part.name} with ${part.argumentsText})`;
     case 'tool-result':

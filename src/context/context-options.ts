@@ -38,7 +38,7 @@ export type TokenCounter = (
 
 /**
  * `clear-results`: old results of tools become a note, long old texts keep head and tail. `window`: the oldest turns go. `summary`:
- * they go, and a summary that a model writes stands in their place.
+ * they go, and a summary that a model writes replaces them.
  * A function chooses itself: see `OwnStrategy`.
  */
 export type ContextStrategy = 'clear-results' | 'window' | 'summary' | OwnStrategy;

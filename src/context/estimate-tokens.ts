@@ -13,7 +13,7 @@ import { estimateTextTokens } from './text-tokens.ts';
 
 /** All that is sent to a model. */
 export interface EstimatedConversation {
-  /** What stands before the messages and is not one of them. */
+  /** What is before the messages and is not one of them. */
   readonly instructions?: string;
   readonly tools?: readonly ToolDefinition[];
   /** The schema of the answer. */

@@ -28,7 +28,7 @@ export function mustStay({ firstUser, lastUser, tailAt }: Kept, message: Message
   return index >= tailAt || index === firstUser || index === lastUser || isUntouchable(message);
 }
 
-/** Whether nobody may drop or alter a message, wherever it stands. */
+/** Whether a message must not be dropped or altered, wherever it is. */
 export function isUntouchable(message: Message): boolean {
   return message.role === 'system' || (message.role === 'user' && message.pinned === true);
 }

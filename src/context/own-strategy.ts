@@ -8,7 +8,7 @@ import type { Draft } from './draft.ts';
 import { findKept, findUnits } from './kept-messages.ts';
 
 /**
- * Chooses what the model goes on seeing of a conversation that is too long. Called in a durable step, so its answer is on record and a
+ * Chooses what the model still sees of a conversation that is too long. Called in a durable step, so its answer is on record and a
  * resume does not call it again for the same step. It gets a copy, and at most 10 s.
  *
  * It must not rely on being obeyed to the letter: a call and its results stay together, pinned messages, the first and the last
@@ -40,11 +40,11 @@ export interface ContextView {
   readonly why: 'budget' | 'overflow';
 }
 
-/** What the model goes on seeing. */
+/** What the model still sees. */
 export interface ContextChoice {
   /** Places in `messages`. What is not among them goes. */
   readonly keep: readonly number[];
-  /** Stands in the place of what goes, at most 12,000 characters. */
+  /** Replaces what goes, at most 12,000 characters. */
   readonly summary?: string;
 }
 

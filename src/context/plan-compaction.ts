@@ -28,7 +28,7 @@ export interface CompactionInput {
   readonly choices?: ReadonlyMap<number, ChoiceReading>;
   /** Calls of other tools stay visible as effects. Without it, those of all tools do. */
   readonly isRead?: IsRead;
-  /** A better estimate than ours, where somebody has one. Must be that of the message alone, and never change. */
+  /** A better estimate than ours, where a caller has one. Must be that of the message alone, and never change. */
   readonly tokensOf?: (message: Message) => number;
 }
 
@@ -47,7 +47,7 @@ export interface Overflow {
   readonly stated?: { readonly requestedTokens: number; readonly maxTokens: number };
 }
 
-/** Whoever compacts to the very limit compacts again at the next turn, and loses the provider's cache each time. */
+/** Code that compacts to the very limit compacts again at the next turn, and loses the provider's cache each time. */
 const aimShare = 0.75;
 /** The estimate was wrong by an unknown amount. */
 const overflowShare = 0.6;

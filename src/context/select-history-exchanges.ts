@@ -7,7 +7,7 @@ import type { Message, ToolResultPart } from '../model/message.ts';
 export interface Exchange {
   readonly messages: readonly Message[];
   readonly tokens: number;
-  /** Holds a message that somebody wants to stay. */
+  /** Holds a message that a caller wants to stay. */
   readonly isPinned: boolean;
 }
 
@@ -60,7 +60,7 @@ function isStart(messages: readonly Message[], index: number): boolean {
   if (messages[index]?.role !== 'user' || messages[index - 1]?.role === 'user') return false;
   let next = index + 1;
   while (messages[next]?.role === 'user') next += 1;
-  // Somebody spoke between a call and its result.
+  // A person spoke between a call and its result.
   return messages[next]?.role !== 'tool';
 }
 

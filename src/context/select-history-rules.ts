@@ -15,13 +15,13 @@ export interface SelectionRules {
   readonly maxExchanges: number;
   /** By estimate, of all that is chosen together. */
   readonly maxTokens: number;
-  /** So many at the end come first, whatever they are about: a conversation goes on where it stopped. */
+  /** So many at the end come first, whatever they are about: a conversation continues where it stopped. */
   readonly keepLast: number;
   /** Texts that one run has embedded at most, the latest first; what was embedded before is remembered. */
   readonly maxEmbedded: number;
 }
 
-/** What holds where nobody says otherwise. */
+/** What holds by default. */
 export const defaultSelection: SelectionRules = {
   strategy: 'recency',
   maxExchanges: 50,
@@ -90,7 +90,7 @@ function readCount(fields: Fields, name: keyof typeof bounds): number {
   );
 }
 
-/** The default gives way to a small `maxExchanges`; what somebody wrote does not. */
+/** The default gives way to a small `maxExchanges`; what a caller wrote does not. */
 function readKeepLast(fields: Fields, maxExchanges: number): number {
   const keepLast = readCount(fields, 'keepLast');
   if (keepLast <= maxExchanges) return keepLast;

@@ -25,7 +25,7 @@ export interface SelectHistoryInput {
   /** What is asked now. */
   readonly query: string;
   readonly rules: SelectionRules;
-  /** Tokens of one message; `estimateTokens` unless told. */
+  /** Tokens of one message; `estimateTokens` by default. */
   readonly estimate?: ((message: Message) => number) | undefined;
   /** The session is longer than this: its oldest messages were not read. */
   readonly isCut?: boolean;
@@ -33,7 +33,7 @@ export interface SelectHistoryInput {
   readonly isRead?: IsRead | undefined;
   /** Needed for the strategy `embeddings` only. */
   readonly embed?: EmbedTexts | undefined;
-  /** Kept by whoever calls, so that a session is not embedded anew for every run. */
+  /** Kept by the caller, so that a session is not embedded again for every run. */
   readonly vectors?: VectorCache | undefined;
   readonly signal: AbortSignal;
 }

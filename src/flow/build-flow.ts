@@ -3,7 +3,7 @@ import { flowError } from './flow-error.ts';
 import { checkNodeName, joinShapes } from './flow-shape.ts';
 import type { FlowEdges, FlowShape } from './flow-types.ts';
 
-/** Only for the compiler: no value carries it. */
+/** Only for the compiler: no value has it. */
 declare const namesOfShape: unique symbol;
 
 /** A shape of which the compiler knows the names. */

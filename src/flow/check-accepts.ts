@@ -33,7 +33,7 @@ export function checkAccepts(graph: FlowGraph, { outputs, accepts }: KnownSchema
   }
 }
 
-/** A node and whoever may take its place. */
+/** A node and the fallbacks that may take its place. */
 function standIns({ nodes }: FlowGraph, name: string): readonly string[] {
   const found = [name];
   for (const { name: other, isFallbackOf } of nodes)

@@ -37,7 +37,7 @@ export function childUse(
   outcome: RunOutcome,
 ): ChildUse {
   const use = { runId, ledger: ledgerOf(outcome.usage) };
-  // What others did stands before all else, and is on their records.
+  // What others did is before all else, and is on their records.
   const foreign = countEffects(effectsIn(told?.(runId) ?? [], () => true));
   const effects = writeEffects(withoutOldest(effectsOfRun(runs.parts, outcome.messages), foreign));
   return effects === '' ? use : { ...use, effects, ...defined({ handed }) };

@@ -5,7 +5,7 @@ import type { Failure } from '../errors/failure.ts';
 type NotCompleted = Extract<RunOutcome, { type: 'failed' | 'stopped' | 'cancelled' }>;
 
 /**
- * What a run that did not complete means to the one above. To go on with a run that failed does not repeat what it has done, so that
+ * What a run that did not complete means to the one above. To continue a run that failed does not repeat what it has done, so that
  * more may be tried again than elsewhere. `hint` takes the place of the failure's own.
  */
 export function failureOf(outcome: NotCompleted, childId: string, hint?: string): Failure {
@@ -23,7 +23,7 @@ export function failureOf(outcome: NotCompleted, childId: string, hint?: string)
   });
 }
 
-/** What a model may do better when it is asked to go on. */
+/** What a model may do better when it is asked to continue. */
 const mayGoBetter: ReadonlySet<string> = new Set([
   'EMPTY_RESPONSE',
   'INVALID_RESPONSE',

@@ -25,9 +25,9 @@ import { withRungs } from './flow-rungs.ts';
 import type { FlowContext, FlowGraph, FlowNodeInput, NodeOptions } from './flow-types.ts';
 
 // Rules. A node is ready when all that stand directly before it are settled: they succeeded, were skipped, or failed and may
-// be done without. It runs even where none of them has a result; it is told which are missing and why, and its own `when`
+// be done without. It runs even where none of them has a result; it learns which are missing and why, and its own `when`
 // may decide otherwise. A failure that may not be done without ends the flow when the calls at its side have ended: they
-// keep their results, and nothing new is begun. A flow that is gone on with calls again only what it failed at.
+// keep their results, and nothing new is begun. A flow that is continued calls again only what it failed at.
 
 /** More than the machine takes in one step. */
 const maxCallsPerStep = 64;
@@ -64,7 +64,7 @@ function readAccepts({ nodes }: FlowGraph, options: Held['options']): Held['acce
   for (const { name } of nodes) {
     const accepts = optionsOf(options, name)?.accepts;
     if (accepts === undefined) continue;
-    // No model is told of it, so that a schema without a JSON Schema will do.
+    // No model is informed of it, so that a schema without a JSON Schema will do.
     checks.set(name, readSchema(accepts, `"accepts" of the node "${name}"`, { parameters: {} }).check);
   }
   return checks;
@@ -185,7 +185,7 @@ async function refusalOf(held: Held, { name, states }: Asked): Promise<Failure |
   const [before] = held.graph.nodes.find((node) => node.name === name)?.before ?? [];
   if (check === undefined || before === undefined) return undefined;
   const { by, state } = standingOf(held.options, states, before);
-  if (state.type !== 'succeeded') return undefined; // There is nothing to check: the node is told that it is missing.
+  if (state.type !== 'succeeded') return undefined; // There is nothing to check: the node learns that it is missing.
   const result = resultOf(state);
   const checked = await check(result.status === 'succeeded' ? result.output : undefined);
   if (checked.type === 'valid') return undefined;

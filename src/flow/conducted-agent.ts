@@ -29,7 +29,7 @@ export interface ConductedOptions extends Pick<
   readonly policy?: Pick<AgentPolicy, 'permissions' | 'inDoubt'>;
 }
 
-/** The names of these options, for whoever checks what was handed in. */
+/** The names of these options, for the check of the given options. */
 export const conductedOptionNames: readonly (keyof ConductedOptions)[] = [
   'name',
   'store',

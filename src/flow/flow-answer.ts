@@ -33,7 +33,7 @@ interface End {
   readonly name: string;
   readonly by: string;
   readonly result: FlowResult;
-  /** How often the run had been gone on with when it ended. */
+  /** How often the run had been continued when it ended. */
   readonly resumes: number;
 }
 
@@ -60,7 +60,7 @@ function whyNot(result: Exclude<FlowResult, { status: 'succeeded' }>): string {
   return result.status === 'skipped' ? result.reason : `it failed with ${result.failure.code}`;
 }
 
-/** A flow that comes to nothing has failed at its last nodes: gone on with, it tries those again that failed. */
+/** A flow that fails has failed at its last nodes: continued, it tries those again that failed. */
 function againOrFail(flow: string, { resumes }: ConductorView, ends: readonly End[]): ConductorStep {
   const again = ends.filter((end) => end.result.status === 'failed' && end.resumes < resumes);
   const input: FlowNodeInput = { do: 'run' };

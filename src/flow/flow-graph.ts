@@ -8,7 +8,7 @@ import { fallbacksOf } from './flow-fallbacks.ts';
 import { beforeOfEdges, beforeOfShape } from './shape-order.ts';
 import type { FlowDefinition, FlowGraph, FlowGraphNode, FlowShape, NodeOptions } from './flow-types.ts';
 
-/** Checks a flow and says what comes before what. Throws a `FlowError` that names the node and the way to mend it. */
+/** Checks a flow and says what comes before what. Throws a `FlowError` that names the node and the way to fix it. */
 export function createGraph(definition: FlowDefinition): FlowGraph {
   const { name, shape, edges, nodes: options = {}, text } = definition;
   const before = edges === undefined ? beforeOfShape(shape, text) : beforeOfEdges(edges);

@@ -67,7 +67,7 @@ interface Section {
 
 /**
  * Results are the words of other models, and these may have read anything. A mark that is made of the results themselves
- * stands on both sides of each: nobody can write a text that contains the mark of that very text.
+ * is on both sides of each: no text can contain its own mark.
  */
 function showResults(results: readonly NamedStanding[]): string {
   const maxCharacters = Math.min(maxResultCharacters, Math.floor(maxInputCharacters / results.length));

@@ -98,7 +98,7 @@ function reportRunning(
   return defined({ name: node.name, status: 'cancelled', runId, reason: standsFor(node) } as const);
 }
 
-/** The one that an earlier call was, which this one goes on with; otherwise the first one. */
+/** The one that an earlier call was, which this one continues with; otherwise the first one. */
 function runIdOf({ runId, calls }: ConductorView, name: string): string {
   return lastChildId(calls.filter((call) => call.name === name)) ?? childIdOf(runId, name);
 }

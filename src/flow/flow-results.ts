@@ -126,7 +126,7 @@ export function createContexts(
     if (!states.has(name)) continue;
     const { state } = standingOf(options, states, name);
     if (state.type !== 'succeeded' && state.type !== 'failed' && state.type !== 'skipped') continue;
-    // A long result is read from its JSON only where somebody looks at it.
+    // A long result is read from its JSON only where a person looks at it.
     Object.defineProperty(results, name, { enumerable: true, get: lazy(() => resultOf(state)) });
   }
   const task = taskText(view.task);

@@ -7,7 +7,7 @@ import type { FlowParts } from './flow-results.ts';
 
 /**
  * The step with what it does about failures by going on. Only the calls that ended since the last step are looked at, so that
- * each failure is named once; a step that ends the flow names none, and the one that goes on with it later does.
+ * each failure is named once; a step that ends the flow names none, and the call that continues it later does.
  */
 export function withRungs(parts: FlowParts, view: ConductorView, step: ConductorStep): ConductorStep {
   if (step.type !== 'call' && step.type !== 'answer') return step;

@@ -2,14 +2,14 @@ import { visible } from '../base/printable.ts';
 import { flowError } from './flow-error.ts';
 import type { FlowShape } from './flow-types.ts';
 
-/** A flow is walked by functions that call themselves, and nobody writes more by hand. */
+/** A flow is walked by functions that call themselves, and no flow written by hand is deeper. */
 export const maxFlowDepth = 50;
 export const maxFlowNodes = 1000;
 
 /** What to do about a flow that is too large. */
 export const divide = 'make several flows of it, for a flow can be a node of another one';
 
-/** What a name of a node looks like: it stands in texts, in the ids of runs and in `rerail show`. */
+/** What a name of a node looks like: it is in texts, in the ids of runs and in `rerail show`. */
 export const nodeName = /^[A-Za-z][\w-]{0,63}$/;
 export const nodeNameRule =
   'a name begins with a letter and has at most 64 letters, digits, "_" and "-" in all';

@@ -23,11 +23,11 @@ export interface FlowEdges {
 
 /** What may be said of a node besides who does the work. */
 export interface NodeOptions {
-  /** How often and how patiently it is gone on with after a failure. Not at all by default. */
+  /** How often and how patiently it is continued after a failure. Not at all by default. */
   readonly retry?: RetryOption;
   /** Of its active time. */
   readonly timeoutMs?: number;
-  /** `fail` (the default) ends the flow; `skip` goes on without it; `fallback` names an agent that takes its place. */
+  /** `fail` (the default) ends the flow; `skip` continues without it; `fallback` names an agent that takes its place. */
   readonly onError?: 'fail' | 'skip' | { readonly fallback: string };
   /** Whether it is done at all. */
   readonly when?: (context: FlowContext) => boolean | Promise<boolean>;

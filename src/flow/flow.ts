@@ -46,7 +46,7 @@ export type Flow = Agent<Json>;
 
 /**
  * Makes one agent of several. `>>` is one after the other, `|` is side by side; `sequence`, `parallel` and `graph` say the same in
- * code. Throws a `FlowError` that names the node and the way to mend it.
+ * code. Throws a `FlowError` that names the node and the way to fix it.
  *
  * @example
  * const report = flow('triage >> (research | pricing) >> writer', { agents: { triage, research, pricing, writer } });

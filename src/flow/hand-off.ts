@@ -48,7 +48,7 @@ export const handOffTool = 'hand_off';
 
 /**
  * One agent begins, and each may pass the whole conversation on to a named other. The answer of the last one is the answer. A name
- * that nobody has is told to the model; more than `maxHandoffs` end the run with MAX_HANDOFFS_EXCEEDED.
+ * that no agent has is reported to the model; more than `maxHandoffs` end the run with MAX_HANDOFFS_EXCEEDED.
  *
  * @example
  * const support = handOff({ agents: { triage, billing, technical }, start: 'triage' });
@@ -117,7 +117,7 @@ function createHandOffTool(names: readonly string[]): Tool {
     execute: (input, { retry }) => {
       const { to, reason } = input as { readonly to: string; readonly reason: string }; // Held to the schema.
       if (!names.includes(to)) return retry(`There is no agent "${to}": ${adviseName(to, names)}`);
-      // Whoever is next is told it, and the record keeps it.
+      // The next agent reads it, and the record keeps it.
       return { to, reason: boundText(reason, maxReasonCharacters) };
     },
   });
@@ -165,7 +165,7 @@ async function inputOf(
   const runs = children.of(parts, from);
   if (!(await runs.knows(runId))) throw conversationGone(runId, from);
   const passed = await runs.run('The run has ended', { runId });
-  // It has completed, or nobody would be here: only the store can keep it from being found.
+  // It has completed, or this code would not run: only the store can keep it from being found.
   if (passed.type !== 'completed') throw RerailError.from(unread(passed));
   const { messages } = passed;
   const note = `The conversation was passed to you by "${from}": ${reason ?? 'no reason was given'}. Continue it.`;

@@ -36,7 +36,7 @@ export function nodeTool(options: NodeToolOptions): Tool {
   });
 }
 
-/** A node is gone on with after a failure only where somebody says so. Throws a `FlowError` that names the node. */
+/** A node is continued after a failure only where a person says so. Throws a `FlowError` that names the node. */
 export function nodeFacts(retry: RetryOption | undefined, name = ''): Pick<ToolFacts, 'retry' | 'isNode'> {
   try {
     return { retry: resolveRetryPolicy(retry ?? 'none'), isNode: true };

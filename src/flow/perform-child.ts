@@ -30,7 +30,7 @@ export interface Child {
   readonly input: (runId: string) => RunInput | Promise<RunInput>;
   /** Of that, what others did. */
   readonly told?: (runId: string) => readonly Message[];
-  /** It failed or was cancelled before, and may be gone on with. */
+  /** It failed or was cancelled before, and may be continued. */
   readonly isAgain: boolean;
   /** It was stopped in an earlier life of the run above: that is final, but it may be begun afresh. */
   readonly mayBeginAfresh: boolean;
@@ -46,7 +46,7 @@ export interface Child {
 export function childIdOf(runId: string, key: string): string {
   const id = `${runId}/${key}`;
   if (id.length <= maxIdLength) return id;
-  // Whoever looks for the runs below one finds them by the beginning of their name.
+  // Code that looks for the runs below one finds them by the beginning of their name.
   const short = `${runId}/${hashText(key).slice(0, hashLength)}`;
   return short.length <= maxIdLength
     ? short
@@ -59,7 +59,7 @@ const keptLength = 150;
 const hashLength = 24;
 
 /**
- * Begins the run, joins it, or goes on with it, and says how it ended or what it waits for. What it has done is on its own record,
+ * Begins the run, joins it, or continues it, and says how it ended or what it waits for. What it has done is on its own record,
  * so that this can be called again after whatever happened.
  */
 export async function performChild(call: NodeCall, child: Child): Promise<NodeEnd> {
@@ -72,7 +72,7 @@ export async function performChild(call: NodeCall, child: Child): Promise<NodeEn
   } catch (error) {
     const failure = call.signal.aborted ? undefined : passingFailure(error);
     if (failure === undefined) throw error;
-    // The run is as it was: it has not failed, and goes on where it can be written down again.
+    // The run is as it was: it has not failed, and continues where it can be written down again.
     return { type: 'waiting', wait: { reason: 'storage', failure } };
   }
 }
@@ -182,14 +182,14 @@ interface Wish {
   readonly stopListening: () => void;
 }
 
-/** Who cancels the run above cancels this one. Where the run above is only let go, so that another process takes it up, so is this one. */
+/** Who cancels the run above cancels this one. Where the run above is only released, so that another process resumes it, so is this one. */
 function obey({ signal }: NodeCall, { runs, runId }: Child): Wish {
-  // Without a store there is nothing to take up: to be let go is to be cancelled.
+  // Without a store there is nothing to resume: to be released is to be cancelled.
   if (runs.parts.store === undefined) return { signal, stopListening: () => undefined };
   const controller = createAborter();
   const follow = (): void => {
     if (isCancelled(signal.reason)) return controller.abort(signal.reason);
-    // Where it is not carried here there is nothing to let go.
+    // Where it is not carried here there is nothing to release.
     void runs.release(runId).catch(() => undefined);
   };
   const stopListening = onAbort(signal, follow);
@@ -198,7 +198,7 @@ function obey({ signal }: NodeCall, { runs, runId }: Child): Wish {
 
 type Tell = NonNullable<ResumeOptions['onEvent']>;
 
-/** What a run that is found waiting or ended tells once more was told when it came. */
+/** What a run that is found waiting or ended reports once more was told when it came. */
 function teller({ tell }: NodeCall, runId: string, isKnown: boolean): Tell {
   let isOld = isKnown;
   return (event) => {
@@ -241,7 +241,7 @@ async function outwait(
   return signal.aborted ? found : join();
 }
 
-/** Until when another process carries the run, where that is why it could not be taken up. */
+/** Until when another process executes the run, where that is why it could not be resumed. */
 function heldUntilMs(outcome: RunOutcome): number | undefined {
   if (outcome.type !== 'suspended' || outcome.failure?.code !== 'STORAGE_LOCKED') return undefined;
   const { untilMs } = outcome.failure.context;
@@ -263,7 +263,7 @@ async function goOn(call: NodeCall, { child, begun, options }: Begun): Promise<R
     const isAnswered = (outcome: RunOutcome): boolean =>
       said.given && outcome.type === 'suspended' && about === outcome.request?.id;
     if (about !== undefined && begun.request !== undefined && begun.request.id !== about) return begun;
-    // Where the disk failed, only whoever takes the run up sees that it still asks.
+    // Where the disk failed, only the process that resumes the run sees that it still asks.
     let outcome = isAnswered(begun) ? begun : await runs.resume(runId, options);
     for (let tries = 0; tries < maxAnswers && isAnswered(outcome) && said.given; tries += 1)
       outcome = await runs.resume(runId, { ...options, answer: said.value } as ResumeOptions); // As taken above.

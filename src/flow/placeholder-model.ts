@@ -2,7 +2,7 @@ import { createFailure } from '../errors/failure.ts';
 import { emptyPartial } from '../model/model.ts';
 import type { Model } from '../model/model.ts';
 
-/** What a flow has in the place of a model: nobody asks it. */
+/** What a flow has in the place of a model: it is never asked. */
 export const placeholderModel: Model = {
   provider: 'rerail',
   name: 'flow',

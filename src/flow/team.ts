@@ -33,7 +33,7 @@ export interface MemberOptions extends Pick<NodeOptions, 'retry' | 'timeoutMs'> 
 }
 
 /**
- * Agents as tools of a lead. Jobs that it gives in one turn run side by side, and each ends by itself: what failed is told to the
+ * Agents as tools of a lead. Jobs that it gives in one turn run side by side, and each ends by itself: what failed is reported to the
  * lead as of any tool. Throws a `FlowError` where names are in the way.
  *
  * @example

@@ -35,7 +35,7 @@ function addUnanswered(parts: FlowParts, states: NodeStates, names: Set<string>)
   }
 }
 
-/** The input with what it is told before it, where that is anything. */
+/** The input with the report before it, where there is one. */
 export function afterTold(
   told: readonly Message[],
   asked: RunInput | Promise<RunInput>,

@@ -3,7 +3,7 @@
  * journal is replayed; one that does not fit is a defect.
  *
  * - Calls and their results stay or go together.
- * - In the place of the first messages that went stands one message of the user's side, so that whoever began the conversation
+ * - In the place of the first messages that went stands one message of the user's side, so that the side that began the conversation
  *   still does, and no two answers of the model become neighbours.
  * - What a provider signed, calls with their arguments, lists of effects and the system's words are never altered.
  * - Messages of which nothing changes stay the same objects.

@@ -6,7 +6,7 @@ export interface Compaction {
   readonly strategy: CompactionStrategy;
   /** Messages that go, as ranges: `from` inclusive, `to` exclusive, ascending, never between a call and its results. */
   readonly dropped: readonly MessageRange[];
-  /** What stands in the place of the first dropped range: a summary, or a note that something is missing. */
+  /** Replaces the first dropped range: a summary, or a note that something is missing. */
   readonly summary?: string;
   /** Results that are replaced by a note. */
   readonly cleared: readonly ClearedResult[];

@@ -26,7 +26,7 @@ export function levelOf(tool: Tool): ConfinementLevel | undefined {
   return confinements.get(tool)?.min;
 }
 
-/** The strictest that somebody demands. */
+/** The strictest that is demanded. */
 export function strictestLevel(
   levels: readonly (ConfinementLevel | undefined)[],
 ): ConfinementLevel | undefined {

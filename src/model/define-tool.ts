@@ -46,12 +46,12 @@ export interface ToolDefinitionInput<S extends Schema> {
   /** `abort` ends the run at a failure, instead of telling the model. */
   readonly onError?: 'tell' | 'abort';
   readonly strict?: boolean;
-  /** What the model is told instead of the JSON Schema of `input`. */
+  /** What the model gets instead of the JSON Schema of `input`. */
   readonly parameters?: JsonSchema;
   /** Runs it in a thread of its own, which can be ended: see `tool()`. */
   readonly isolate?: boolean | ToolModule;
   readonly execute: (input: Parsed<S>, context: ToolContext) => unknown;
-  /** Settles a call whose end nobody saw. */
+  /** Settles a call whose end is unknown. */
   readonly verify?: (input: Parsed<S>, context: ToolContext) => Verified | Promise<Verified>;
   readonly classifyError?: (error: unknown) => ErrorVerdict | undefined;
 }
@@ -154,6 +154,6 @@ export function isPersonQuestion(value: unknown): value is PersonQuestion {
   try {
     return typeof value === 'object' && value !== null && Object.hasOwn(value, questionBrand);
   } catch {
-    return false; // A Proxy that does not let itself be looked at was made by somebody else.
+    return false; // A Proxy that refuses to be inspected was not made here.
   }
 }

@@ -30,7 +30,7 @@ export type Effect =
       readonly count: number;
     };
 
-/** Whether calls of this tool change nothing. A tool that nobody knows may change something. */
+/** Whether calls of this tool change nothing. An unknown tool may change something. */
 export type IsRead = (tool: string) => boolean;
 
 /** How much a list says of each call. */
@@ -224,7 +224,7 @@ function cutEnd(text: string, characters: number): string {
   return text.length <= characters ? text : `${whole(text.slice(0, characters - 1))}…`;
 }
 
-/** The end often tells apart what begins alike. */
+/** The end often distinguishes what begins alike. */
 function cutMiddle(text: string, characters: number): string {
   if (text.length <= characters) return text;
   const tail = Math.floor(characters / 3);

@@ -12,7 +12,7 @@ export type EmbedAllResponse =
 
 /**
  * Embeds any number of texts, as many at a time as the model takes, one request after the other. Stops at the first failure
- * and retries nothing: whoever retries goes on with the texts that are not done, `texts.slice(done.vectors.length)`.
+ * and retries nothing: the code that retries continues the texts that are not done, `texts.slice(done.vectors.length)`.
  */
 export function embedAll(
   model: EmbeddingModel,

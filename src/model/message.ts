@@ -46,7 +46,7 @@ export interface ReasoningPart {
   readonly isRedacted?: boolean;
 }
 
-/** A tool that the model wants called. Its arguments are the model's own text: whoever runs it parses it first. */
+/** A tool that the model wants called. Its arguments are the model's own text: the code that runs it parses it first. */
 export interface ToolCallPart {
   readonly type: 'tool-call';
   /** Distinct within a run. */
@@ -78,7 +78,7 @@ export type Message =
   | {
       readonly role: 'user';
       readonly content: string | readonly UserPart[];
-      /** Stays in the conversation, whole, whenever it is made shorter. Providers are not told of it. */
+      /** Stays in the conversation, whole, whenever it is made shorter. Providers do not see it. */
       readonly pinned?: true;
     }
   | { readonly role: 'assistant'; readonly content: string | readonly AssistantPart[] }

@@ -33,7 +33,7 @@ export interface Model extends Pooled<Model> {
 /** What one attempt is given. */
 export interface AttemptOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Hears every part while it arrives. A promise that it returns is awaited before more is read. */
+  /** Receives every part while it arrives. A promise that it returns is awaited before more is read. */
   readonly onPart?: ((part: StreamPart) => void | Promise<void>) | undefined;
   readonly timeouts?: Partial<Timeouts> | undefined;
   readonly clock?: Clock | undefined;

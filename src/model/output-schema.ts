@@ -164,7 +164,7 @@ function writeArray(schema: Fields, place: Place): Fields {
   return { type: 'array', items: write(inner, place), ...atLeast };
 }
 
-/** What stands in for a schema that a provider does not take: words for the model. */
+/** The replacement of a schema that a provider does not take: words for the model. */
 export function describeOutput(schema: JsonSchema): string {
   return [
     'Your final answer must be one JSON value that fits the JSON Schema below.',

@@ -4,7 +4,7 @@ import type { Message } from './message.ts';
 /** A JSON Schema as plain data, such as `z.toJSONSchema(…)` makes. Its values are `unknown`, for that is what such makers return. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** A tool as the model is told of it. */
+/** A tool as the model gets it. */
 export interface ToolDefinition {
   readonly name: string;
   readonly description?: string;

@@ -32,7 +32,7 @@ export function settle(assembled: Assembled, settling: Settling): ModelResponse 
   return { type: 'success', result: partial as ModelResult }; // findFinishFault has seen that it has a finish.
 }
 
-/** Field by field: this stands on the way of every call, and copies of objects are what costs there. */
+/** Field by field: this is on the way of every call, and copies of objects are what costs there. */
 function toPartial(assembled: Assembled, { price, notes = [] }: Settling): PartialResult {
   const { content, usage, finish, responseId, servedBy } = assembled;
   const toolCalls: ToolCallPart[] = [];

@@ -11,11 +11,11 @@ import { RerailError } from '../errors/rerail-error.ts';
 
 /** Code of a user while it runs, and whatever it starts. */
 export interface CodeOwner {
-  /** Called with each error that it leaves to the process. Whether the process goes on. Must not throw. */
+  /** Called with each error that it leaves to the process. Whether the process continues. Must not throw. */
   readonly onStray: (error: unknown) => StrayVerdict;
 }
 
-/** `taken`: it was reported, and the process goes on. Or what to end the process with instead. */
+/** `taken`: it was reported, and the process continues. Or what to end the process with instead. */
 export type StrayVerdict = 'taken' | { readonly endWith: Error };
 
 /** What the policy says about such errors. */

@@ -23,7 +23,7 @@ export type StreamPart =
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'finished'; readonly finish: Finish };
 
-/** Whether a part carries something of the answer. Keep-alives come as counts, or as deltas without text. */
+/** Whether a part contains part of the answer. Keep-alives come as counts, or as deltas without text. */
 export function isProgress(part: StreamPart): boolean {
   switch (part.type) {
     case 'started':

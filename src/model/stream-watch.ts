@@ -13,7 +13,7 @@ export function boundOf(timeouts: Timeouts, kind: TimeoutKind): number {
   return timeouts[`${kind}Ms`] ?? timeouts.totalMs;
 }
 
-/** Watches one attempt. It is told how far the attempt has come, and says which wait was too long. */
+/** Watches one attempt. It learns how far the attempt has come, and says which wait was too long. */
 export interface StreamWatch {
   /** The connection stands: waits for headers from now on. */
   readonly connected: () => void;
@@ -21,13 +21,13 @@ export interface StreamWatch {
   readonly headers: () => void;
   /** A whole event came. */
   readonly event: () => void;
-  /** An event came that carries something of the answer; counts as an event too. */
+  /** An event came that contains part of the answer; counts as an event too. */
   readonly progress: () => void;
   /** The answer has said why it ends, or is likely to have. Waits a short time for what may follow; another call begins that time again. */
   readonly closing: (ending: keyof typeof quietMs) => void;
-  /** The answer goes on all the same: waits for events as before. */
+  /** The answer continues all the same: waits for events as before. */
   readonly reading: () => void;
-  /** Whoever listens takes their time: until `resume`, only the whole attempt is bounded. */
+  /** The listener takes its time: until `resume`, only the whole attempt is bounded. */
   readonly pause: () => void;
   readonly resume: () => void;
   /** Ends the watch. Nothing is told after it, and no timer is left. */
@@ -155,7 +155,7 @@ function startState(startMs: number): WatchState {
   };
 }
 
-/** The pause counts for no wait, and ends none: a listener that is told of keep-alives must not make them progress. */
+/** The pause counts for no wait, and ends none: a listener that is informed of keep-alives must not make them progress. */
 function goOn(state: WatchState, nowMs: number): void {
   const pausedMs = nowMs - state.stageMs;
   state.stage = state.pausedIn;

@@ -6,7 +6,7 @@ export interface Timeouts {
   readonly headersMs: number;
   /** From one whole event of the stream to the next; bytes that make up no event do not count. */
   readonly idleMs: number;
-  /** From one event that carries something of the answer to the next; keep-alives do not count. */
+  /** From one event that contains part of the answer to the next; keep-alives do not count. */
   readonly progressMs: number;
   /**
    * From the start of the attempt to the first token of an answer: text, reasoning or a tool call. A keep-alive is a sign of life and starts

@@ -34,7 +34,7 @@ export interface ToolContext {
   readonly retry: (hint: string) => never;
   /** Ends the call with a typed failure. Throws, so nothing after it runs. */
   readonly fail: (message: string, details?: FailDetails) => never;
-  /** Tells whoever watches how far it is. */
+  /** Reports its progress to listeners. */
   readonly progress: (message: string, details?: { readonly done?: number; readonly total?: number }) => void;
   /** One bounded call to the agent's model, on the run's budget. Rejects with a `RerailError` where it fails. */
   readonly assist: <S extends Schema = never>(
@@ -42,12 +42,12 @@ export interface ToolContext {
     schema?: S,
   ) => Promise<[S] extends [never] ? string : Parsed<S>>;
   /**
-   * Asks a person, and gives back what they said. Where nobody has answered yet it rejects, and the call ends there: let that pass. The run
+   * Asks a person, and gives back what they said. Where no person has answered yet it rejects, and the call ends there: let that pass. The run
    * is suspended (`clarification`) and, once it is answered, the tool is called again from its start; the same question then has its
    * answer. So ask before you change anything, or `remember` what you have done.
    */
   readonly ask: (question: string) => Promise<string>;
-  /** Work that goes on after the call has ended. Its result reaches the model as a message at a later turn. */
+  /** Work that continues after the call has ended. Its result reaches the model as a message at a later turn. */
   readonly background: (label: string, work: Promise<unknown>) => void;
   /**
    * Keeps a short text under a name, for the later calls of this run in whatever process they are made: it is written down with the result
@@ -81,7 +81,7 @@ export const failNames = [
   'cause',
 ] as const satisfies readonly (keyof FailDetails)[];
 
-/** What `verify` found out about a call whose end nobody saw. */
+/** What `verify` found out about a call whose end is unknown. */
 export type Verified =
   | { readonly happened: true; readonly result?: unknown }
   | { readonly happened: false }
@@ -100,7 +100,7 @@ export type Repeats = number | 'any';
 export interface Tool {
   readonly name: string;
   readonly description: string;
-  /** The input as JSON Schema, as the model is told. */
+  /** The input as JSON Schema, as the model gets it. */
   readonly parameters: JsonSchema;
   /** Asks the provider to hold the arguments to the schema, where it can. */
   readonly strict?: boolean;
@@ -112,7 +112,7 @@ export interface Tool {
   readonly repeats?: Repeats;
   /** Calls of this tool and others that name the same resource run one after the other. */
   readonly resource?: string | ((input: unknown) => string | undefined);
-  /** A failure of this tool ends the run instead of being told to the model. */
+  /** A failure of this tool ends the run instead of being reported to the model. */
   readonly onError?: 'tell' | 'abort';
   /** Checks an input as the schema asks. Never throws, never repairs, never coerces beyond what the schema says. */
   readonly parse: (input: Json) => InputCheck | Promise<InputCheck>;

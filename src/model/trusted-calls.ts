@@ -14,7 +14,7 @@ export function trustCall(call: Model['call']): Model['call'] {
   return call;
 }
 
-/** Whether somebody vouched for it. */
+/** Whether the application vouched for it. */
 export function isTrustedCall(call: Model['call']): boolean {
   return trustedCalls.has(call);
 }

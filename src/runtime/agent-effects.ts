@@ -108,12 +108,12 @@ async function askPerson(
 ): Promise<EffectEnd> {
   const { signal, pending } = context;
   const { request } = input as unknown as { readonly request: PersonRequest };
-  // Somebody has answered while nobody carried the run. What is not taken here would answer another question later.
+  // A person has answered while no process ran the run. What is not taken here would answer another question later.
   const kept = answerIn(pending('resume'), request, live.runId);
   const answer = kept ?? (await askCallback(parts, live, { request, signal }));
   // It cannot be an answer: the question stays open, outside the process.
   if (answer === 'refused') return { type: 'done', value: { isRefused: true } };
-  // Whoever ends the run has not said no: the question stands, and is asked again where somebody goes on with the run.
+  // A cancelled run is no denial: the question stands, and is asked again where a process continues the run.
   if (!answer.given && signal.aborted) throw signal.reason;
   const late = pending('resume');
   const here = live.provenance === undefined ? {} : { provenance: live.provenance };
@@ -132,7 +132,7 @@ function answerIn(
   return payloads.find(({ answer, about }) => answer.given && isAbout(about, request, runId))?.answer;
 }
 
-/** A program that goes on in another process has to build its runs there first. */
+/** A program that continues in another process has to build its runs there first. */
 function goneEnd(runId: string): EffectEnd {
   const message = `The run "${runId}" is not in this process`;
   return { type: 'failed', failure: createFailure('INVALID_STATE', { origin: 'agent', message }) };

@@ -5,7 +5,7 @@ import type { AgentExtras } from './children/inherited.ts';
 
 /** What flows and teams need of an agent besides its public face. */
 export interface AgentInternals {
-  /** An engine outside carries its runs. */
+  /** An engine outside executes its runs. */
   readonly isHosted: boolean;
   /** What it is made of. */
   readonly parts: AgentParts;

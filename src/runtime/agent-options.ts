@@ -79,7 +79,7 @@ export interface AgentOptions<Output extends Schema = never> {
   readonly random?: Random;
   /** Where runs outlive the process, such as `sqlite('runs.db')`. In memory by default. */
   readonly store?: Store;
-  /** Who carries the runs instead of this process: `restate({ … })`, `dbos({ … })` or `temporal({ … })`. Not together with a store. */
+  /** Who executes the runs instead of this process: `restate({ … })`, `dbos({ … })` or `temporal({ … })`. Not together with a store. */
   readonly engine?: CreateEngine;
   /** How a conversation is kept within the model's window. Without it, it is made shorter only after a provider refused it. */
   readonly context?: ContextOptions;
@@ -88,7 +88,7 @@ export interface AgentOptions<Output extends Schema = never> {
   /**
    * What the agent needs before its first run takes its first step, such as an open connection: called once in a process, for all
    * runs that begin meanwhile. Where it throws or takes too long the run fails with `INITIALIZATION_ERROR`, nothing is sent to a
-   * model, and the next run or resume has it tried again. Its signal says that nobody waits for it any more.
+   * model, and the next run or resume has it tried again. Its signal says that no caller waits for it any more.
    */
   readonly setup?: (context: { readonly signal: AbortSignal }) => void | Promise<void>;
   /** How long `setup` may take, 30 s by default. It does not count against the limits of a run. */
@@ -101,7 +101,7 @@ export interface AgentOptions<Output extends Schema = never> {
   readonly explain?: 'auto' | 'always' | 'never';
   /** How long a stored run stays this process's own without a sign of life, 30 s by default. */
   readonly leaseMs?: number;
-  /** A stored run that is taken up with other tools, instructions or models than it was begun with: go on and tell, or refuse. */
+  /** A stored run that is resumed with other tools, instructions or models than it was begun with: continue and tell, or refuse. */
   readonly onChange?: 'warn' | 'strict';
 }
 
@@ -115,9 +115,9 @@ export interface AgentPolicy {
   readonly fallBackOnFilter?: boolean;
   /** Whether a last turn without tools may give an answer when a limit is reached. On by default. */
   readonly salvage?: boolean;
-  /** A call of which nobody knows whether it happened, and whose tool cannot tell: ask a person, or tell the model. */
+  /** A call of which it is unknown whether it happened, and whose tool cannot tell: ask a person, or tell the model. */
   readonly inDoubt?: 'ask' | 'tell';
-  /** From how many repeats on the model is told, loses the tool, and is stopped. */
+  /** From how many repeats on the model is informed, loses the tool, and is stopped. */
   readonly loop?: Partial<LoopRules>;
   /** An error that your code leaves to the process, such as a rejected promise that nothing awaits: `report` it (the default) or end. */
   readonly strayErrors?: StrayErrors;
@@ -125,7 +125,7 @@ export interface AgentPolicy {
   readonly permissions?: readonly PermissionRule[];
 }
 
-/** What the agent's parts ask of whoever holds its runs. */
+/** What the agent's parts ask of the process that holds its runs. */
 export interface AgentSeams {
   readonly onHookFailed: (failed: FailedHook) => void;
   /** Whether a run may read a result that was too long to be shown. */
@@ -246,7 +246,7 @@ function contextOf(
   return { rules, budget, fixedTokens, isCounted: true, meter };
 }
 
-/** A model that lacks what every request will ask for is told of now, not at three in the morning. */
+/** A model that lacks what every request will need is reported now, not at three in the morning. */
 function checkFeatures({ models, registry, settings, output, config }: AgentParts): void {
   const messages = [{ role: 'user', content: 'Hello' }] as const;
   for (const model of models) {

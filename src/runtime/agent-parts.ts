@@ -63,7 +63,7 @@ export interface AgentParts {
   readonly hooks: HookRunner;
   /** Answers in the place of a person, where the caller has such a function. */
   readonly approve: AgentCallbacks['onApproval'] | undefined;
-  /** Hears every event of every run. */
+  /** Receives every event of every run. */
   readonly listen: ((event: RunEvent, about: { readonly runId: string }) => void | Promise<void>) | undefined;
   /** Where runs outlive the process. */
   readonly store: Store | undefined;
@@ -73,7 +73,7 @@ export interface AgentParts {
   readonly history: HistoryRules;
   /** How long a run is this process's own without a sign of life. */
   readonly leaseMs: number;
-  /** What is done when a run is taken up with other code than it was begun with. */
+  /** What is done when a run is resumed with other code than it was begun with. */
   readonly onChange: 'warn' | 'strict';
   /** What must be there before a run takes its first step in this process. */
   readonly setup: Setup | undefined;

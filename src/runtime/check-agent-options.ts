@@ -26,7 +26,7 @@ export function checkAgentOptions(options: unknown): void {
   if (model === undefined)
     throw configError('An agent needs a "model", as in createAgent({ model: openai(\'gpt-5.2\') })');
   if (engine !== undefined && store !== undefined) throw configError(bothKeepers);
-  // Whoever keeps runs knows by it which stand below others, and removes these together: see `model/run-tree.ts`.
+  // Code that keeps runs knows by it which stand below others, and removes these together: see `model/run-tree.ts`.
   if (String(name).includes('/'))
     throw configError(
       '"name" of createAgent() must not contain "/", which separates the names of child agents: write "-"',

@@ -15,7 +15,7 @@ export function checkModels(models: Model | readonly Model[]): readonly Model[] 
 const notAModel =
   "Cannot call a model: the given value is not a model with call, quotaKey and capabilities. Make one with a provider, as in openai('gpt-5.2'), or by its name with resolveModel().";
 
-/** Whoever has no types may hand in a name, or an AI SDK's model. */
+/** Code without types may pass a name, or an AI SDK's model. */
 function isModel(value: unknown): value is Model {
   if (!isRecord(value) || typeof value['call'] !== 'function') return false;
   return typeof value['quotaKey'] === 'string' && isRecord(value['capabilities']);

@@ -28,24 +28,24 @@ export interface Agent<Output = string> {
   readonly ask: (input: RunInput, options?: RunOptions) => Promise<string>;
   /** The run as it happens. */
   readonly stream: (input: RunInput, options?: RunOptions) => RunStream<Output>;
-  /** Goes on with a run: after a suspension, with the answer to its question; after a failure or a cancellation. */
+  /** Continues a run: after a suspension, with the answer to its question; after a failure or a cancellation. */
   readonly resume: (runId: string, options?: ResumeOptions) => Promise<RunOutcome<Output>>;
   /** Stops a run. Does nothing where it has ended. */
   readonly cancel: (runId: string, reason?: string) => Promise<void>;
-  /** Lets go of a stored run without ending it: it goes on where somebody takes it up, such as a worker. */
+  /** Releases a stored run without ending it: it continues where a process resumes it, such as a worker. */
   readonly release: (runId: string) => Promise<void>;
-  /** What is on record of a run, in a form with which any store and any engine can go on: see `takeOver`. */
+  /** What is on record of a run, in a form with which any store and any engine can continue: see `takeOver`. */
   readonly journal: (runId: string) => Promise<RunSnapshot | undefined>;
   /**
-   * Goes on with a run of another backend, from what `journal` gave there: nothing that is on record is done again. Whoever calls it
-   * says that nobody carries the run there any more: cancel it there first, and resume it here.
+   * Continues a run of another backend, from what `journal` gave there: nothing that is on record is done again. The caller
+   * states that no process runs it there any more: cancel it there first, and resume it here.
    */
   readonly takeOver: (record: RunSnapshot, options?: TakeOverOptions) => Promise<RunOutcome<Output>>;
   /** Puts a message into a run that is under way: the model sees it at its next turn. */
   readonly inject: (runId: string, message: string | readonly UserPart[] | Message) => Promise<void>;
-  /** With an engine: carries the runs that it hands to this process, until `close`. Without one there is nothing to do. */
+  /** With an engine: executes the runs that it hands to this process, until `close`. Without one there is nothing to do. */
   readonly serve: () => Promise<void>;
-  /** Carries no runs any more. Those of an engine or a store go on elsewhere; others are cancelled. */
+  /** Executes no runs any more. Those of an engine or a store continue elsewhere; others are cancelled. */
   readonly close: () => Promise<void>;
 }
 

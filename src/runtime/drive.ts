@@ -28,7 +28,7 @@ import { isAdoptionDue, performAdoption } from './run/adopt-step.ts';
 import { asJson, asksHooks, perform } from './perform.ts';
 import type { Performing } from './perform.ts';
 
-/** What a run begins with, or goes on with. */
+/** What a run begins with, or continues with. */
 export type DriveInput =
   | {
       readonly type: 'start';
@@ -36,13 +36,13 @@ export type DriveInput =
       readonly repairs: readonly string[];
       /** What the machine knows of the agent: as it was when the run began, whatever the agent has become since. */
       readonly config?: RunConfig;
-      /** Its end was wished for before it began. */
+      /** Its cancellation was requested before it began. */
       readonly isCancelled?: true;
       readonly session?: SessionPart;
       /** The input makes no sense: nothing is sent. */
       readonly refused?: Failure;
     }
-  /** After an end that can be gone on from. */
+  /** After an end that can be continued from. */
   | {
       readonly type: 'resume';
       readonly state: RunState;
@@ -75,7 +75,7 @@ export interface Driving {
   readonly onOutcome: (live: LiveRun, outcome: RunOutcome) => void | Promise<void>;
 }
 
-/** A journal this long is left behind: the run goes on in a new one. Part of every record: it must never change. */
+/** A journal this long is left behind: the run continues in a new one. Part of every record: it must never change. */
 const maxSteps = 1000;
 /** Where nothing is on record, a new one only gives memory back: that is worth it less often. */
 const maxVolatileSteps = 4000;
@@ -114,7 +114,7 @@ export async function drive(driving: Driving, durable: Durable, input: DriveInpu
     if (breaksOff.has(event.type)) await leaveNodes(driving.parts, moved.state);
     moved = follow(moved.state, event);
     if (durable.behind !== undefined && asksOutside(moved.actions)) await durable.behind();
-    // Whatever the machine would do next, nobody wants it any more.
+    // Whatever the machine would do next is not wanted any more.
     if (isOver(live) && moved.state.phase.type !== 'ended') {
       await leaveNodes(driving.parts, moved.state);
       moved = follow(moved.state, cancelled);
@@ -122,7 +122,7 @@ export async function drive(driving: Driving, durable: Durable, input: DriveInpu
   }
 }
 
-/** Nobody is asked for anything that another life of the run would not ask for. */
+/** No person is asked for anything that a previous process of the run would not ask for. */
 function asksOutside(actions: readonly Action[]): boolean {
   return actions.some(({ type }) => type === 'suspend' || type === 'ask-person');
 }
@@ -132,15 +132,15 @@ function isOver({ isCancelled: isWished, isQuiet }: LiveRun): boolean {
   return isWished && !isQuiet;
 }
 
-/** Events after which nobody goes on with the calls that are open. */
+/** Events after which no process continues the calls that are open. */
 const breaksOff: ReadonlySet<MachineEvent['type']> = new Set(['cancelled', 'broken', 'halted']);
 
-/** Whether all of this has happened before, in another life of the run: nobody is told of it again. */
+/** Whether all of this has happened before, in a previous process of the run: it is not reported again. */
 function isReplaying(durable: Durable): boolean {
   return durable.isReplaying?.() ?? false;
 }
 
-/** Leaves this generation, unless somebody has wished the end: then the next step tells. */
+/** Leaves this generation, unless cancellation was requested: then the next step reports it. */
 function restart(durable: Durable, next: DriveInput): void {
   try {
     durable.restart(asJson(next));
@@ -149,7 +149,7 @@ function restart(durable: Durable, next: DriveInput): void {
   }
 }
 
-/** The state with where the run came from, for whoever goes on from it. */
+/** The state with where the run came from, for the process that continues from it. */
 export function labelled({ provenance }: LiveRun, state: RunState): RunState {
   return provenance === undefined ? state : { ...state, provenance };
 }
@@ -159,7 +159,7 @@ function nextGeneration(state: RunState, session: SessionPart | undefined): Driv
   return session === undefined ? next : { ...next, session };
 }
 
-/** An event without meaning is a defect of the driver; it is told and ends the run, never waited on. */
+/** An event without meaning is a defect of the driver; it is reported and ends the run, never waited on. */
 function follow(state: RunState, event: MachineEvent): Moved {
   const moved = transition(state, event);
   return moved.invalid === undefined ? moved : transition(state, { type: 'broken', failure: moved.invalid });
@@ -218,7 +218,7 @@ function instead(begun: Moved, event: MachineEvent): Moved {
   return { ...moved, actions: [...tellings, ...moved.actions] };
 }
 
-/** Tells what is to be told, and gives what is to be done. */
+/** Emits the events, and gives what is to be done. */
 function tell(live: LiveRun, actions: readonly Action[]): Exclude<Action, { type: 'tell' }> | undefined {
   let work: Exclude<Action, { type: 'tell' }> | undefined;
   for (const action of actions) {
@@ -251,7 +251,7 @@ function eventOf(error: unknown): MachineEvent {
   return { type: 'broken', failure: classifyFailure(error, 'agent') };
 }
 
-/** The run has an outcome and still exists: it goes on when somebody says so. */
+/** The run has an outcome and still exists: it continues when a person says so. */
 async function waitOutside(driving: Driving, { durable, parts, live }: Performing): Promise<MachineEvent> {
   const state = live.state as RunState; // A run that is suspended has begun.
   const signalled = await durable.waitFor('resume', {

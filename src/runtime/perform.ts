@@ -172,7 +172,7 @@ async function performTools(performing: Performing, calls: Calls): Promise<Machi
       intent === undefined ? { turn, index, attempt } : { turn, index, attempt, intent };
     return durable.call('tool', asJson(input), mayLead(performing, index) ? harmless : deaf);
   };
-  // What another life of the run has seen says nothing of this process.
+  // what a previous process of the run has seen says nothing of this process.
   const isLive = durable.isVolatile !== true && durable.isReplaying?.() !== true;
   const [only] = running;
   const outcomes =
@@ -191,7 +191,7 @@ async function performTools(performing: Performing, calls: Calls): Promise<Machi
   return { type: 'tools-finished', ends: final, tookMs };
 }
 
-/** Goes on before it is on record: what it asks for waits, unless that only reads. */
+/** Continues before it is on record: what it asks for waits, unless that only reads. */
 const lagging: DurableCallOptions = { mayLag: true };
 
 /** Begins before what led to it is on record. */
@@ -206,7 +206,7 @@ function mayLead({ parts, live }: Performing, index: number): boolean {
 const noneSettled: ReadonlyMap<number, SettledCall> = new Map();
 const noIntents: ReadonlyMap<number, Intent> = new Map();
 
-/** Calls that must not happen twice, where somebody may go on after this process. */
+/** Calls that must not happen twice, where another process may continue after this one. */
 function onceCalls({ live, durable }: Performing, calls: Calls): Calls {
   if (durable.isVolatile === true) return noCalls;
   const { phase } = live.state as RunState; // Tools belong to a turn.

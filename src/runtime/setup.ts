@@ -12,7 +12,7 @@ import { runWithin } from './tool-call/bounded-work.ts';
 /** What an agent needs before its first run takes its first step. */
 export interface Setup {
   readonly isReady: () => boolean;
-  /** To be asked while it is not ready. Gives the failure where it cannot be made so; whoever asks next has it tried again. Rejects with the signal's reason. */
+  /** To be asked while it is not ready. Gives the failure where it cannot be made so; the next caller has it tried again. Rejects with the signal's reason. */
   readonly prepare: (waiter: Waiter) => Promise<Failure | undefined>;
 }
 
@@ -27,7 +27,7 @@ export interface SetupOptions {
   readonly timeoutMs: number;
 }
 
-/** The caller's function. Its signal says that nobody waits for it any more. */
+/** The caller's function. Its signal says that no caller waits for it any more. */
 export type SetUp = (context: { readonly signal: AbortSignal }) => void | Promise<void>;
 
 /** Runs the function once for all who ask at the same time, and no more once it has succeeded. */
@@ -81,7 +81,7 @@ async function attemptOnce(
     signal,
     timeoutMs,
     onInterrupt: () => controller.abort(new DOMException(tooLong, 'TimeoutError')),
-    // What comes too late was told to stop, and the next run begins afresh.
+    // What comes too late was asked to stop, and the next run begins afresh.
     onLate: () => undefined,
   });
   if (held.attempt?.controller === controller) held.attempt = undefined;
@@ -91,7 +91,7 @@ async function attemptOnce(
   return undefined; // Where it was aborted, nobody is left to hear of it.
 }
 
-/** Nobody waits for it any more: what it has not done by now is not done. */
+/** No caller waits for it any more: what it has not done by now is not done. */
 function leave(held: Held, attempt: Attempt, reason: unknown): void {
   if (held.attempt !== attempt) return;
   held.attempt = undefined;

@@ -9,7 +9,7 @@ import type { Calling, RunState } from '../state.ts';
 import { callModel } from '../turn/turn.ts';
 
 /**
- * An imported run goes on here: with the limits and rules of this agent, its clock, and no more to spend than they allow. What tools had
+ * An imported run continues here: with the limits and rules of this agent, its clock, and no more to spend than they allow. What tools had
  * remembered is dropped, for they rely on having written it themselves.
  */
 export function adoptRun(

@@ -19,7 +19,7 @@ export type Verdict =
       readonly comment?: string;
     };
 
-/** Why it is a no: somebody said so, nobody is there, it cannot be understood, it came too late, it is about another call. */
+/** Why it is a no: a person said so, no person is there, it cannot be understood, it came too late, it is about another call. */
 export type NoKind = 'said-no' | 'absent' | 'unreadable' | 'expired' | 'other-call';
 
 type ApprovalRequest = Extract<PersonRequest, { readonly type: 'approval' }>;
@@ -27,7 +27,7 @@ type ApprovalRequest = Extract<PersonRequest, { readonly type: 'approval' }>;
 /**
  * Reads an answer on record: what is handed in passes `checkAnswer` first, which is stricter. A yes is `true`, one of four words, `{ approved: true }`, `{ approve: true }`, or such a word under
  * `decision`, `verdict` or `type`. Where an answer says several things, all of them must be a yes. `{ type: 'absent' }` is for a
- * program that answers where nobody can be asked. Never throws.
+ * program that answers where no person can be asked. Never throws.
  *
  * @example readAnswer({ approved: false, reason: 'too much' }); // { verdict: 'no', kind: 'said-no', … }
  */
@@ -103,7 +103,7 @@ export function judgeVerification(
   return isAboutOther(request, answer) ? unknown : readVerification(answer);
 }
 
-/** What the model is told about a call that was not approved. */
+/** What the model reads about a call that was not approved. */
 export function rejectionText(tool: string, { kind, comment }: Extract<Verdict, { verdict: 'no' }>): string {
   const name = JSON.stringify(printable(tool));
   const words = comment === undefined ? '' : ` Their words: ${JSON.stringify(comment)}.`;
@@ -141,7 +141,7 @@ export function countRejection(
   return nowAbsent === 0 ? counted : { ...counted, absent: nowAbsent };
 }
 
-/** Whether the run goes on after its rejections so far, or ends as `stopped: rejected`. It never opens the gate. */
+/** Whether the run continues after its rejections so far, or ends as `stopped: rejected`. It never opens the gate. */
 export function judgeRejections(
   rejections: Rejections,
   { maxRejections, maxSameCall }: RejectionLimits = defaultRejectionLimits,

@@ -18,7 +18,7 @@ type Open = Exclude<CallState, { type: 'done' }>;
 interface Question {
   readonly index: number;
   readonly events: readonly RunEvent[];
-  /** Where the run came from, if it did; that of the call unless told. */
+  /** Where the run came from, if it did; that of the call by default. */
   readonly provenance?: Provenance | undefined;
 }
 

@@ -55,7 +55,7 @@ function checkPattern(input: unknown, at: string): InputPattern {
   if (!isRecord(input))
     throw wrong(at, 'conditions by path, such as { "order.cents": { over: 1000 } }', input);
   const paths = Object.keys(input);
-  // Without a condition the rule would hold for every input, which is not what somebody who wrote "input" meant.
+  // Without a condition the rule would hold for every input, which is not the meaning of "input".
   if (paths.length === 0) throw configError(`"${at}" has no conditions: leave it out`);
   checkLength(paths, at);
   for (const path of paths) {
@@ -123,7 +123,7 @@ function checkBounds(condition: Fields, at: string): InputCondition {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A field that nobody reads would be a rule that nobody keeps. */
+/** A field that is never read would be a rule that is never applied. */
 function checkFieldNames(value: Fields, names: readonly string[], at: string): void {
   const odd = Object.keys(value).find((name) => !names.includes(name));
   if (odd === undefined) return;

@@ -20,7 +20,7 @@ export type Literal = string | number | boolean | null;
  * be harmless. An `allow` holds for nothing else. A `deny` holds for the command in whatever dress: with options before its subcommand, by
  * another path of the program, in quotes, behind `sudo`, `env`, `sh -c` or an operator. A command that is not understood, and in which
  * nothing of what a `deny` names is plain to see, is asked about. It saves a person from being asked about what is plainly harmless, and
- * it is no boundary: `npm test` runs what stands in a file, and a `deny` of `git push` does not see it in a script. The boundary is the
+ * it is no boundary: `npm test` runs what is in a file, and a `deny` of `git push` does not see it in a script. The boundary is the
  * sandbox.
  */
 export type InputCondition =
@@ -145,7 +145,7 @@ interface CommandText {
   readonly words: readonly string[] | undefined;
 }
 
-/** What stands in the rule itself was meant, so that only what comes after it is looked at. */
+/** What is in the rule itself was meant, so that only what comes after it is looked at. */
 function judgeWords(beginning: string, { text, words }: CommandText): Judged {
   const wanted = readPlainCommand(beginning);
   if (wanted === undefined) return 'unclear';

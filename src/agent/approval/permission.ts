@@ -23,7 +23,7 @@ export interface PermissionRule {
   readonly effect?: ToolEffect | readonly ToolEffect[];
   readonly input?: InputPattern;
   readonly permission: Permission;
-  /** For the person who is asked, or for whoever wonders why it was denied. */
+  /** For the person who is asked, or for the code that wonders why it was denied. */
   readonly why?: string;
 }
 
@@ -59,7 +59,7 @@ export function decidePermission(
 
 /**
  * The rules of a child under those of its parent. A call is allowed only where both allow it, asked where one asks, denied
- * where one denies: nobody gains a right by handing work to somebody else.
+ * where one denies: handing work to another agent gives no right.
  */
 export function intersectRules(parent: PermissionRules, child: PermissionRules): PermissionRules {
   return { allOf: [...listsOf(parent), ...listsOf(child)] };

@@ -47,7 +47,7 @@ interface Answered {
   readonly provenance?: Provenance;
 }
 
-/** Somebody answered, or did not in time. No answer, a late one and an unreadable one are a no. */
+/** A person answered, or did not in time. No answer, a late one and an unreadable one are a no. */
 export function onAnswered(given: RunState, asking: Asking, { answer, wallMs, provenance }: Answered): Moved {
   // The next question stands as long as any other, however long this one took.
   const state: RunState = changeState(given, { wallMs: Math.max(given.wallMs, wallMs) });
@@ -57,7 +57,7 @@ export function onAnswered(given: RunState, asking: Asking, { answer, wallMs, pr
   if (request.type === 'in-doubt') return onFoundOut(state, asking, { request, value });
   if (request.type === 'question') return onReplied(state, asking, { id: request.id, value, provenance });
   assert(request.type === 'approval' && asked?.type === 'to-ask', `No question is open about call ${index}`);
-  // Nobody has answered: that is as late as an answer can be.
+  // No person has answered: that is as late as an answer can be.
   const judged = judgeApproval(request, value, { atMs: answer.given ? wallMs : Infinity, call: asked.call });
   const { verdict, reason } = judged;
   const answered: RunEvent = { type: 'approval-answered', id: request.id, verdict, reason };
@@ -129,7 +129,7 @@ function onReplied(state: RunState, asking: Asking, { id, value, provenance }: R
   return nextStep(state, replaceCall(tools, index, { type: 'done', call, end }), [answered, finished]);
 }
 
-/** A call that was not allowed, as the model is told. */
+/** A call that was not allowed, as the model reads it. */
 function deniedEnd(
   { callId, name }: ReadyCall,
   content: string,

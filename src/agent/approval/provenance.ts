@@ -41,7 +41,7 @@ const typeWords = {
   forked: 'forked',
 } as const satisfies Record<Provenance['type'], string>;
 
-/** Reads where a run came from as it stands in an event that this program wrote. */
+/** Reads where a run came from as an event of this program holds it. */
 export function readProvenance(value: unknown): Provenance | undefined {
   if (!isRecord(value)) return undefined;
   const { id, type, atMs, from, by } = value;

@@ -38,7 +38,7 @@ function checkHook(hook: unknown, index: number): void {
   checkOnEvent({ name, kind, onEvent: hook['onEvent'] });
 }
 
-/** A hook may carry more, for whoever made it; a field that looks like one of ours is one of ours misspelt. */
+/** A hook may carry more, for the code that made it; a field that looks like one of ours is one of ours misspelt. */
 function checkFieldNames(name: string, hook: Fields): void {
   for (const field of Object.keys(hook)) {
     if (isOneOf(hookFields, field)) continue;

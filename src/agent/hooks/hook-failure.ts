@@ -4,7 +4,7 @@ import { createFailure } from '../../errors/failure.ts';
 import type { Failure } from '../../errors/failure.ts';
 import type { HookKind } from './hook.ts';
 
-/** Which hook, at which point; `event` is what an observer hears by `onEvent`. */
+/** Which hook, at which point; `event` is what an observer receives by `onEvent`. */
 export interface HookPlace {
   readonly hook: string;
   readonly kind: HookKind;

@@ -38,7 +38,7 @@ export const hookKinds: readonly HookKind[] = ['observer', 'transformer', 'guard
 /** The fields of a hook of any kind. */
 export const hookFields: readonly (keyof ObserverHook)[] = ['name', 'kind', 'timeoutMs', 'on', 'onEvent'];
 
-/** The same table for a kind that is only known as a value. An observer is told everything and decides nothing. */
+/** The same table for a kind that is only known as a value. An observer sees everything and decides nothing. */
 export function legalActions(kind: HookKind, point: HookPoint): readonly HookAction[] | null {
   return kind === 'observer' ? observerActions : hookRules[point][kind];
 }

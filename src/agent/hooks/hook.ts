@@ -11,7 +11,7 @@ import type { ToolEnd } from '../tools/tool-call.ts';
 
 /**
  * Code of the application that is called at points of a run. Its kind says what it may do and what its own failure means: an
- * observer's is noted and the run goes on; a transformer's ends its step; a guardrail's means no.
+ * observer's is noted and the run continues; a transformer's ends its step; a guardrail's means no.
  *
  * @example
  * const noDeletes: Hook = {
@@ -30,7 +30,7 @@ export interface ObserverHook extends HookFacts {
   readonly onEvent?: (event: RunEvent, about: EventSource) => void | Promise<void>;
 }
 
-/** Changes what goes on, or answers in its place. */
+/** Changes the moment, or answers in its place. */
 export interface TransformerHook extends HookFacts {
   readonly kind: 'transformer';
   readonly on: { readonly [Point in TransformerPoint]?: Handler<Point, TransformerAnswer<Point>> };
@@ -55,7 +55,7 @@ type Handler<Point extends HookPoint, Answer> = (
 
 /** What a hook is given besides the moment. */
 export interface HookContext {
-  /** Aborts when nobody waits for the answer any more: its time is over, or the run was cancelled. */
+  /** Aborts when no caller waits for the answer any more: its time is over, or the run was cancelled. */
   readonly signal: AbortSignal;
 }
 
@@ -150,7 +150,7 @@ export interface Continue {
 /** A guardrail's no. At a tool call and at an approval it denies that call; elsewhere it stops the run. */
 export interface Halt {
   readonly action: 'halt';
-  /** For whoever reads the outcome, and for the model where it is a tool call. */
+  /** For the caller that reads the outcome, and for the model where it is a tool call. */
   readonly reason: string;
 }
 

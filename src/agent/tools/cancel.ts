@@ -89,7 +89,7 @@ export function resultPart({ config, resumes = 0 }: RunState, { call, end }: Don
   return end.type === 'ok' ? part : { ...part, isError: true };
 }
 
-/** The model is told of arguments that a person changed, or it would take the result for that of its own. */
+/** The model is informed of arguments that a person changed, or it would take the result for that of its own. */
 function withChange(call: PreparedCall, { content }: Pick<ToolEnd, 'content'>): ToolEnd['content'] {
   if (call.type !== 'ready' || call.asked === undefined) return content;
   const changed = clean(canonicalJson(call.input), maxChangeCharacters);
@@ -104,7 +104,7 @@ export function hasAsked(state: Exclude<CallState, { type: 'done' }>): boolean {
   return state.call.replies !== undefined || (state.type === 'to-ask' && state.question !== undefined);
 }
 
-/** What the model is told of a call that was broken off. */
+/** What the model reads of an interrupted call. */
 export function whatBecame(state: Exclude<CallState, { type: 'done' }>): string {
   const { type, attempts } = state;
   if (type === 'running' || type === 'verifying' || type === 'in-doubt') return mayHaveRun;

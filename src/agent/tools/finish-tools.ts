@@ -22,7 +22,7 @@ import { beginTurn } from '../turn/turn.ts';
 
 type Done = Extract<CallState, { type: 'done' }>;
 
-/** Every call of the turn is settled: the model is told, in the order in which it called, and what it shows is judged. */
+/** Every call of the turn is settled: the model is informed, in the order in which it called, and what it shows is judged. */
 export function finishTools(given: RunState, tools: RunningTools, tellings: readonly RunEvent[]): Moved {
   const done = tools.calls.filter((call): call is Done => call.type === 'done');
   const isConducted = given.config.isConducted === true;
@@ -104,7 +104,7 @@ function countFailures({ tallies, config }: RunState, done: readonly Done[]): Ta
 }
 
 /**
- * Failures of which the model is told now: an answer will show that it found its way round them. A no is no failure. A flow or a
+ * Failures of which the model is informed now: an answer will show that it found its way round them. A no is no failure. A flow or a
  * plan says itself what it does about them.
  */
 function toldOf({ turn, config }: RunState, done: readonly Done[]): readonly RunRecovery[] {
@@ -150,7 +150,7 @@ function judgeTools(state: RunState, done: readonly Done[]): Judged {
   return announce(changeState(state, { breakers }), withdrawn, []);
 }
 
-/** Tells whoever watches, and the model, what was taken away. */
+/** Reports to the listener and the model which tools were withdrawn. */
 function announce(
   state: RunState,
   withdrawn: Readonly<Record<string, Withdrawal>>,
@@ -161,7 +161,7 @@ function announce(
   for (const [name, { reason, untilMs }] of Object.entries(withdrawn)) {
     if (Object.hasOwn(state.withdrawn, name)) continue;
     const event = { type: 'tool-withdrawn', turn: state.turn, name, reason } as const;
-    // A breaker counts the time of the run; whoever watches has a clock.
+    // A breaker counts the time of the run; the listener has a clock.
     const leftMs = untilMs === undefined ? undefined : Math.max(0, untilMs - state.elapsedMs);
     events.push(leftMs === undefined ? event : { ...event, untilMs: state.wallMs + leftMs });
     const until = leftMs === undefined ? '' : ` for ${Math.ceil(leftMs / 1000)} s`;
@@ -258,7 +258,7 @@ function stopLoop(state: RunState, verdict: Found, events: readonly RunEvent[]):
   ]);
 }
 
-/** The model is told first; a tool that it still cannot let go of is taken away. */
+/** The model is informed first; a tool that it still keeps calling is withdrawn. */
 function breakLoop(
   state: RunState,
   verdict: Found,

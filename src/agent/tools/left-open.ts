@@ -5,7 +5,7 @@ import { hasAsked, openTools, whatBecame } from './cancel.ts';
 import type { CallState, LeftOpen, Phase, ReadyCall, RunningTools } from '../state.ts';
 import type { ToolEnd } from './tool-call.ts';
 
-/** What stays open where a run is broken off: a turn with a call of which nobody knows whether it happened. */
+/** What stays open where a run is broken off: a turn with a call of which it is unknown whether it happened. */
 export function leftOpen(phase: Phase): LeftOpen {
   const tools = openTools(phase);
   return tools?.calls.some(isDoubtful) === true ? { doubt: tools } : nothing;
@@ -18,7 +18,7 @@ function isDoubtful(state: CallState): boolean {
   return state.type === 'running' && state.call.effect === 'once';
 }
 
-/** The calls of a turn that was broken off, as somebody takes them up, and the failures that are news. */
+/** The calls of a turn that was broken off, as a process resumes them, and the failures that are news. */
 export interface TakenUp {
   readonly tools: RunningTools;
   readonly failures: readonly Failure[];

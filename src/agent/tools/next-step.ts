@@ -59,7 +59,7 @@ function holdOn(
   return suspendRun(state, { type: 'suspended', ...wait, back: { type: 'held', tools, index } }, events);
 }
 
-/** Nobody knows whether it happened: the tool's own check first, then a person, then the truth to the model. */
+/** It is unknown whether it happened: the tool's own check first, then a person, then the truth to the model. */
 function settleDoubt(
   state: RunState,
   tools: RunningTools,

@@ -2,7 +2,7 @@ import { boundText } from '../../base/text.ts';
 import type { ToolCallPart, ToolResultPart, UserPart } from '../../model/message.ts';
 import { showName } from '../../model/check/show-value.ts';
 
-/** What a call is answered whose end nobody saw. */
+/** The answer to a call whose end is unknown. */
 export const unknownOutcome =
   'The outcome of this call is not known: it may or may not have happened. Check before repeating it.';
 

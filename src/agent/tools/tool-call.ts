@@ -44,12 +44,12 @@ export interface AskedCall {
   readonly hash: string;
 }
 
-/** How one call of a tool ended. All JSON: this is what the journal holds and the model is told. */
+/** How one call of a tool ended. All JSON: this is what the journal holds and the model reads. */
 export interface ToolEnd {
   readonly callId: string;
   readonly name: string;
   readonly type: 'ok' | 'failed' | 'retry' | 'denied' | 'unknown';
-  /** What the model is told: the result, or corrective words. */
+  /** What the model reads: the result, or corrective words. */
   readonly content: ToolResultPart['content'];
   /** Absent for `ok` and `retry`. */
   readonly failure?: Failure;
@@ -75,7 +75,7 @@ export interface ChildUse {
   readonly handed?: 'task' | 'all';
 }
 
-/** A call that has not ended: it is a run of its own, and somebody or something outside must come first. */
+/** A call that has not ended: it is a run of its own, and something outside must come first. */
 export interface WaitingEnd {
   readonly callId: string;
   readonly name: string;

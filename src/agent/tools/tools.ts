@@ -96,7 +96,7 @@ export function onToolsFinished(given: RunState, tools: RunningTools, ends: read
   return nextStep(state, { type: 'running-tools', answer: tools.answer, calls }, events);
 }
 
-/** What somebody said is kept until another question is asked: the disk may have failed before it came to where it was to go. */
+/** What a person said is kept until another question is asked: the disk may have failed before it came to where it was to go. */
 function waitingCall({ call, attempts, answer }: Tried, { wait, child }: WaitingEnd): CallState {
   const isKept = wait.request === undefined && answer?.said.given === true;
   // Older records do not say what it did, and replay as they were.
@@ -157,7 +157,7 @@ function decideAgain(
   call: ReadyCall,
   { failure, before, drawn }: Attempted,
 ): ReturnType<typeof decideNext> | undefined {
-  // What certainly did not happen may be tried again where nobody else would; a model is told instead.
+  // What certainly did not happen may be tried again where nothing else would; a model is informed instead.
   const isSafe = call.effect !== 'once' || (config.isConducted === true && failure.sideEffect === 'none');
   if (!isSafe) return undefined;
   const { limits } = config;

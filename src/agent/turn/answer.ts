@@ -25,7 +25,7 @@ import { attemptOf, beginTurn, mayBegin } from './turn.ts';
 
 type AttemptFinished = Extract<MachineEvent, { type: 'attempt-finished' }>;
 
-/** An attempt at a model has ended: go on with the call, with the answer, or up the ladder. */
+/** An attempt at a model has ended: continue the call, with the answer, or up the ladder. */
 export function onAttempt(given: RunState, calling: Calling, { step, made }: AttemptFinished): Moved {
   const advanced = advance(calling.progress, step, given.config.models);
   const { progress, next } = advanced;
@@ -185,7 +185,7 @@ function emptied(): Failure {
 }
 
 /**
- * What had failed before an answer that leads on was overcome by it. What the model was told of its calls is overcome by a final
+ * What had failed before an answer that leads on was overcome by it. What the model has read of its calls is overcome by a final
  * answer only: another call may fail as well.
  */
 function overcome(state: RunState, { progress, turn }: Calling, isFinal: boolean): RunState {

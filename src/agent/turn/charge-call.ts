@@ -5,7 +5,7 @@ import type { RunState } from '../state.ts';
 import type { QuestionEnd, ToolEnd, WaitingEnd } from '../tools/tool-call.ts';
 
 /**
- * What a call used up counts whatever became of the attempt. A run that it was tells all that it has used up so far, so that what
+ * What a call used up counts whatever became of the attempt. A call that is a run reports all that it has used up so far, so that what
  * was told before is not counted again.
  */
 export function chargeCall(given: RunState, end: ToolEnd | WaitingEnd | QuestionEnd): RunState {
@@ -18,7 +18,7 @@ export function chargeCall(given: RunState, end: ToolEnd | WaitingEnd | Question
   const { children = {}, below = emptyLedger } = state;
   const isKnown = Object.hasOwn(children, runId);
   const news = isKnown ? subtractLedgers(total, children[runId] ?? emptyLedger) : total;
-  // What went well is never gone on with, and need not be remembered.
+  // What went well is never continued, and need not be remembered.
   const isOver = end.type === 'ok';
   return changeState(state, {
     ledger: addLedgers(state.ledger, news),

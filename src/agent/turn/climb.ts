@@ -21,7 +21,7 @@ import type { Calling, RunState, Stop, Suspended, Tallies } from '../state.ts';
 import { chargeCompaction, shortenHistory, shortenedEvents } from './shorten.ts';
 import { beginTurn, callModel, limitName, spentLimit } from './turn.ts';
 
-/** A call of a model that came to nothing, with what there is of it. */
+/** A call of a model that failed, with what there is of it. */
 export interface Fall {
   readonly calling: Calling;
   readonly failure: Failure;
@@ -35,7 +35,7 @@ export interface Fall {
   readonly made?: CompactionMade | undefined;
 }
 
-/** Takes the next rung of the failure's ladder. The decision is told before anything is done about it. */
+/** Takes the next rung of the failure's ladder. The decision is reported before anything is done about it. */
 export function climb(given: RunState, fall: Fall): Moved {
   const { calling, failure, made } = fall;
   const state = chargeCompaction(given, made);
@@ -48,7 +48,7 @@ export function climb(given: RunState, fall: Fall): Moved {
     return endRun(withPartial(state, fall), { type: 'ended', end: 'stopped', ...salvage }, fall.events ?? []);
   }
   const reason = [fall.reason, recovery.reason].filter((text) => text !== '').join('; ');
-  // A wish to stop is no recovery: it is only obeyed.
+  // A cancel request is no recovery: it is only obeyed.
   const told: readonly RunEvent[] =
     recovery.type === 'cancel' ? [] : [{ type: 'recovery', turn, failure, recovery: recovery.type, reason }];
   const events = [...(fall.events ?? []), ...told];
@@ -70,7 +70,7 @@ function stopAt(state: RunState, fall: Fall, stop: Stop): Moved {
   ]);
 }
 
-/** A model that began its answer anew has taken back what it had said before. */
+/** A model that began its answer again has taken back what it had said before. */
 export function anewEvents({ turn, base }: Calling, { text }: Answer): readonly RunEvent[] {
   if (base === '' || !beginsAnew(base, text)) return [];
   return [

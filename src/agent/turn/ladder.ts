@@ -8,7 +8,7 @@ import type { StopReason, SuspendReason } from '../run-outcome.ts';
 export type Rung =
   /** Tell the model what was wrong with its answer. */
   | 'nudge'
-  /** Let it go on where it was cut off. */
+  /** Let it continue where it was cut off. */
   | 'continue'
   /** Ask for the same answer in the required form. */
   | 're-ask'
@@ -52,7 +52,7 @@ export const ladder: Readonly<Record<FailureCode, readonly [Rung, ...Rung[]]>> =
   OUTPUT_TRUNCATED: ['continue', 'nudge', 'fail'],
   OUTPUT_PARSE_ERROR: ['re-ask', 'fail'],
   CANCELLED: ['cancel'],
-  // What neither time nor words would mend.
+  // What neither time nor words would fix.
   PROVIDER_NOT_SUPPORTED: end,
   INVALID_REQUEST: end,
   INVALID_RESPONSE: end,
@@ -61,7 +61,7 @@ export const ladder: Readonly<Record<FailureCode, readonly [Rung, ...Rung[]]>> =
   CONFIG_ERROR: end,
   ALREADY_REGISTERED: end,
   NOT_REGISTERED: end,
-  // Those of tools are told to the model; as the end of a run they have nowhere further to go.
+  // Those of tools are reported to the model; as the end of a run they have nowhere further to go.
   TOOL_EXECUTION_ERROR: end,
   TOOL_NOT_FOUND: end,
   UNKNOWN_OUTCOME: end,
@@ -86,11 +86,11 @@ export const ladder: Readonly<Record<FailureCode, readonly [Rung, ...Rung[]]>> =
   MAX_HANDOFFS_EXCEEDED: end,
   PLAN_INVALID: end,
   REPLAN_LIMIT: end,
-  // Those of an engine that carries the run are met outside the machine, as those of the store are.
+  // Those of an engine that executes the run are met outside the machine, as those of the store are.
   ACTIVITY_FAILED: end,
   SIGNAL_TIMEOUT: end,
   HISTORY_LIMIT: end,
-  // The runtime meets those of the store outside the machine, where what can be mended suspends the run.
+  // The runtime meets those of the store outside the machine, where what can be fixed suspends the run.
   STORAGE_NOT_FOUND: end,
   STORAGE_CORRUPT: end,
   STORAGE_LOCKED: end,
@@ -121,7 +121,7 @@ export interface LadderHistory {
   readonly maxCompactions: number;
   /** A refusal as too long that cannot be about the length: see `overflow.ts`. */
   readonly isUnbelievable: boolean;
-  /** Milliseconds since 1970: nobody may ask again before. */
+  /** Milliseconds since 1970: no caller may ask again before. */
   readonly resumeAtMs?: number | undefined;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Tells a model that goes in circles from one that works. Pure; the guard is JSON and bounded, whatever is put in.
+ * Distinguishes a model that goes in circles from one that works. Pure; the guard is JSON and bounded, whatever is put in.
  *
  * A call is known by its tool and its hash, its outcome by the hash of its result. What is counted:
  * - repeat: the same call with the same outcome. The count begins again when the call gives another result, and when there
@@ -245,7 +245,7 @@ function stepOf(weight: number, { nudgeAt, withdrawAt, stopAt }: LoopRules): Sus
   return weight >= nudgeAt ? 1 : 0;
 }
 
-/** At the same step the pattern that tells more: both sides of a ping-pong repeat themselves, too. */
+/** At the same step the pattern that says more: both sides of a ping-pong repeat themselves, too. */
 function isWorse(one: Suspicion, other: Suspicion): boolean {
   if (one.step !== other.step) return one.step > other.step;
   if (one.pattern !== other.pattern) return one.pattern === 'ping-pong';

@@ -1,7 +1,7 @@
 import { unreachable } from '../../base/assert.ts';
 import { showName } from '../../model/check/show-value.ts';
 
-/** Says in a sentence what goes round, for whoever reads the journal and for the model alike. */
+/** Says in a sentence what goes round, for the caller that reads the journal and for the model alike. */
 export function describeLoop(loop: {
   readonly pattern: 'repeat' | 'ping-pong' | 'no-progress';
   readonly tools: readonly string[];

@@ -16,7 +16,7 @@ export type OutputCheck =
       readonly causes?: readonly Cause[];
     };
 
-/** What the model is told when its answer was not what the schema asks for. */
+/** What the model reads when its answer does not fit the schema. */
 export function reaskMessage(problem: string): string {
   return [
     'Your answer does not have the form that was asked for:',

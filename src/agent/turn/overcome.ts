@@ -28,7 +28,7 @@ export function awaitEnd(state: RunState, turn: number, rungs: readonly Rung[]):
   return changeState(state, { tallies: { ...tallies, pending } });
 }
 
-/** The attempts at a call that came to nothing before it was settled well. */
+/** The attempts at a call that failed before it was settled well. */
 export function overcomeCalls(turn: number, attempts: readonly FailedCall[]): readonly RunRecovery[] {
   return attempts.map(({ failure, recovery, lostMs }, index) => ({
     failure,

@@ -6,7 +6,7 @@ import type { Resting, RunState } from '../state.ts';
 
 const untilMended = Number.MAX_SAFE_INTEGER;
 
-/** What no time mends: to ask again, turn after turn, would only be refused again. */
+/** What no time fixes: to ask again, turn after turn, would only be refused again. */
 const needsMending: ReadonlySet<FailureCode> = new Set<FailureCode>([
   'QUOTA_EXCEEDED',
   'AUTHENTICATION_ERROR',
@@ -37,7 +37,7 @@ export function noteResting(
 }
 
 /**
- * Somebody says that the run may go on, so what needed mending is tried again; what was asked for still holds, as long as the
+ * A person says that the run may continue, so what needed fixing is tried again; what was asked for still holds, as long as the
  * chain is the same.
  */
 export function afterMending({ resting, config }: RunState, models: RunConfig['models']): readonly Resting[] {
@@ -50,7 +50,7 @@ export function afterMending({ resting, config }: RunState, models: RunConfig['m
   return isSame ? resting.filter(({ untilMs }) => untilMs !== untilMended) : [];
 }
 
-/** With whom a call begins: the one that was chosen, the first who may be asked, or the first of all where nobody may. */
+/** With whom a call begins: the one that was chosen, the first who may be asked, or the first of all where none may be asked. */
 export function beginWith({ resting, wallMs, config }: RunState, selected = 0): Beginning | undefined {
   const asleep = resting.filter(({ untilMs }) => untilMs > wallMs);
   if (asleep.length === 0)

@@ -27,7 +27,7 @@ export function shortenHistory(state: RunState, { compaction }: CompactionMade):
   return changeState(state, { history: startHistory(messages) });
 }
 
-/** What is told of it. */
+/** What is reported of it. */
 export function shortenedEvents(
   turn: number,
   why: 'budget' | 'overflow',

@@ -160,7 +160,7 @@ function stopAtLimit(state: RunState, stop: Stop, events: readonly RunEvent[]): 
   );
 }
 
-/** Tools that a breaker had withdrawn come back when their time has come, and the model is told. */
+/** Tools that a breaker had withdrawn come back when their time has come, and the model is informed. */
 function restoreTools(state: RunState): { readonly state: RunState; readonly tellings: readonly RunEvent[] } {
   const names = Object.keys(state.withdrawn);
   if (names.length === 0) return { state, tellings: none };

@@ -36,7 +36,7 @@ export interface AgentHost {
 export interface CarriedRun {
   readonly order: Order;
   readonly workflowId: string;
-  /** Runs something as this workflow: whoever calls a verb may come from anywhere. */
+  /** Runs something as this workflow: the caller of a verb may come from anywhere. */
   readonly inWorkflow: <T>(work: () => T) => T;
   /** What has come and what was taken, beside the inbox that the program sees: for the next generation. */
   readonly inbox: Inbox;
@@ -110,12 +110,12 @@ export function createCarriedRun(
 /** Runs something as nobody's workflow. */
 export const outside: <T>(work: () => T) => T = AsyncLocalStorage.snapshot();
 
-/** Never settles. A workflow that nobody carries any more must not end: then it would not be taken up. */
+/** Never settles. A workflow that no process runs any more must not end: then it would not be resumed. */
 export function standStill(): Promise<never> {
   return new Promise<never>(() => undefined);
 }
 
-/** Signals that nobody has taken, and the ids of all that came. */
+/** Signals that are not taken yet, and the ids of all that came. */
 export function inboxOf({ inbox }: CarriedRun): {
   readonly signals: readonly NamedSignal[];
   readonly signalIds: readonly string[];

@@ -59,7 +59,7 @@ async function prepare(host: AgentHost, run: CarriedRun, { log, isFresh }: Prepa
   if (!isFresh) await patiently(host, () => collect(host, run));
 }
 
-/** What lies in the mailbox of the generation before: nobody receives it there any more. */
+/** What lies in the mailbox of the generation before: it is not received there any more. */
 async function inherit(host: AgentHost, run: CarriedRun): Promise<void> {
   const { order } = run;
   const before = workflowIdOf({ ...order, generation: order.generation - 1 });

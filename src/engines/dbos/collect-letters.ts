@@ -11,7 +11,7 @@ import type { Letter } from './order.ts';
  */
 export function collect(host: AgentHost, run: CarriedRun): Promise<void> {
   const next = run.collecting.then(() => collectNow(host, run));
-  // Told to whoever asked for it; the next one looks again.
+  // Reported to the caller; the next one looks again.
   run.collecting = next.catch(() => undefined);
   return next;
 }

@@ -14,9 +14,9 @@ import { cancelGraceMs, effectsAsSteps } from './perform-step.ts';
 import { createStepRecorder } from './record-run.ts';
 
 /**
- * Runs carried by DBOS: every effect a step in Postgres, so that a run outlives its process.
+ * Runs on DBOS: every effect a step in Postgres, so that a run outlives its process.
  *
- * A run belongs to the executor that began it. Where that process dies, one with the same `executorId` goes on with it; no other
+ * A run belongs to the executor that began it. Where that process dies, one with the same `executorId` continues it; no other
  * one does.
  *
  * @example
@@ -60,13 +60,13 @@ function createCarrier(host: () => AgentHost, { clock, version, effects }: Engin
     limits: { maxSignals, cancelGraceMs },
     onLetGo: (runId) => {
       const run = host().runs.get(runId);
-      // DBOS knows its own errors, and parks a workflow that somebody else carries.
+      // DBOS knows its own errors, and parks a workflow that another process runs.
       run?.fail(run.trouble ?? new Error(`The events of run "${runId}" could not be recorded`));
     },
   });
 }
 
-/** Lets go of the runs without ending them: the next process with this executor id goes on with them. */
+/** Releases the runs without ending them: the next process with this executor id continues them. */
 async function close(executor: Executor, host: AgentHost): Promise<void> {
   if (host.isClosed) return;
   host.isClosed = true;

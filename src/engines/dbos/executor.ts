@@ -39,7 +39,7 @@ const here: {
 
 /** Gives the executor of this process; launches DBOS where it is not. */
 export async function joinExecutor(options: ResolvedOptions, clock: Clock): Promise<Executor> {
-  // What went wrong there was told to whoever closed.
+  // What went wrong there was reported to the caller of close.
   await here.closing.catch(() => undefined);
   here.launching ??= launch(options, clock);
   const launching = here.launching;
@@ -53,7 +53,7 @@ export async function joinExecutor(options: ResolvedOptions, clock: Clock): Prom
   }
 }
 
-/** An agent's runs are carried from here on: those that came up before go on. */
+/** An agent's runs are executed from here on: those that came up before continue. */
 export function enterAgent({ hosts, left, dbos }: Executor, host: AgentHost): void {
   const { name } = host.setup;
   if (hosts.has(name))
@@ -67,11 +67,11 @@ export function enterAgent({ hosts, left, dbos }: Executor, host: AgentHost): vo
   const workflowIds = left.get(name) ?? [];
   left.delete(name);
   if (workflowIds.length === 0) return;
-  // DBOS waits for its database by itself; where it cannot at all, the next process takes them up.
+  // DBOS waits for its database by itself; where it cannot at all, the next process resumes them.
   void outside(() => dbos.resumeWorkflows(workflowIds)).catch(() => undefined);
 }
 
-/** An agent carries no more runs: these are left. The last one ends DBOS. */
+/** An agent executes no more runs: these are left. The last one ends DBOS. */
 export function leaveAgent(
   executor: Executor,
   host: AgentHost,
@@ -101,7 +101,7 @@ async function launch(options: ResolvedOptions, clock: Clock): Promise<Executor>
   return executor;
 }
 
-/** A run is taken up as often as it takes: DBOS counts them, and would give it up after a hundred deployments. */
+/** A run is resumed as often as it takes: DBOS counts them, and would give it up after a hundred deployments. */
 const maxRecoveryAttempts = 1_000_000;
 
 function register(dbos: Dbos): Workflow {

@@ -21,7 +21,7 @@ export interface Deed {
   readonly lateCode?: 'TIMEOUT' | 'SIGNAL_TIMEOUT';
 }
 
-/** After so long, somebody looks whether the database is there. */
+/** After so long, a person looks whether the database is there. */
 const suspicionMs = 1000;
 
 /**

@@ -66,7 +66,7 @@ function givenUp(workflowId: string, reason: string): Returned {
   return overBy(createFailure('ACTIVITY_FAILED', { origin: 'durable', message }));
 }
 
-/** Whether it goes on by itself. */
+/** Whether it continues by itself. */
 export function isLive({ returned }: Head): boolean {
   return returned?.type !== 'over';
 }

@@ -14,7 +14,7 @@ import type { Letter } from './order.ts';
 import { readJournal } from './read-journal.ts';
 import { startGeneration } from './record-run.ts';
 
-/** The verbs of whoever hosts the runs of an agent. */
+/** The verbs of the process that hosts the runs of an agent. */
 export function createHostVerbs(host: AgentHost, close: () => Promise<void>): Engine {
   const { watch, maxValueBytes } = host;
   return {
@@ -64,7 +64,7 @@ function checkVersion({ setup }: AgentHost, { runId, version }: StartOptions): v
 
 async function inTurn({ starts }: AgentHost, runId: string, work: () => Promise<Started>): Promise<Started> {
   const next = (starts.get(runId) ?? Promise.resolve()).then(work);
-  // Told to whoever asked for it; the next one looks for himself.
+  // Reported to the caller; the next one looks again.
   const turn = next.then(
     () => undefined,
     () => undefined,
@@ -112,7 +112,7 @@ async function cancel(host: AgentHost, runId: string, reason: string): Promise<v
       if (run !== undefined) await collect(host, run);
     });
   } catch (error) {
-    // Where the wish cannot be written down, it is obeyed here all the same.
+    // Where the cancel request cannot be written down, it is obeyed here all the same.
     if (host.runs.get(runId)?.isAdopted === true) await host.memory.cancel(runId, reason);
     throw error;
   }
@@ -172,7 +172,7 @@ async function checkRoom(
   throw engineError(message, { retryable: true });
 }
 
-/** DBOS orders messages by the millisecond; whoever sends the next one after this one has it behind it. */
+/** DBOS orders messages by the millisecond; the code that sends the next one after this one has it behind it. */
 const apartMs = 2;
 
 async function send({ dbos, setup }: AgentHost, target: string, { letter, key }: Posting): Promise<void> {
@@ -192,7 +192,7 @@ async function status(host: AgentHost, runId: string): Promise<RunStatus> {
 
 type LiveStatus = Extract<RunStatus, { type: 'running' | 'waiting' }>;
 
-/** What is not written down yet is told to nobody: whoever answers it may find another process, which would not know the question. */
+/** What is not recorded yet is not reported: an answer may reach another process, which would not know the question. */
 function withAnnounced({ announced: _said, ...here }: LiveStatus, { told }: CarriedRun): RunStatus {
   return told.announced === undefined ? here : { ...here, announced: told.announced };
 }

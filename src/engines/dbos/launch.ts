@@ -53,7 +53,7 @@ export async function launchDbos(options: ResolvedOptions, clock: Clock): Promis
     await shutDown(launched).catch(() => undefined);
     throw failure;
   }
-  // It is only a warning: where it cannot be found out, the next launch tells it.
+  // It is only a warning: where it cannot be found out, the next launch reports it.
   void outside(() => warnOfOthers(launched)).catch(() => undefined);
   return launched;
 }
@@ -61,7 +61,7 @@ export async function launchDbos(options: ResolvedOptions, clock: Clock): Promis
 function configOf(options: ResolvedOptions, pool: PgPool): Readonly<Record<string, unknown>> {
   const { databaseUrl, schema, executorId, applicationName, applicationVersion, logLevel, logger } = options;
   return {
-    // Of what DBOS takes up again, every process of the same application and version may take a part, also one that has other
+    // Of what DBOS resumes again, every process of the same application and version may take a part, also one that has other
     // agents. So that runs stay with their executor, each is an application of its own, whose versions no other has.
     name: ownOf(options, applicationName),
     systemDatabaseUrl: databaseUrl,
@@ -101,7 +101,7 @@ export async function shutDown({ options, clock, dbos, mail, pool }: Launched): 
 /** Looked at for the warning; more are not counted. */
 const maxOthers = 1000;
 
-/** DBOS takes up runs of its own version only, and says nothing of the others: they would stand still unseen. */
+/** DBOS resumes runs of its own version only, and says nothing of the others: they would stand still unseen. */
 async function warnOfOthers({ dbos, options }: Launched): Promise<void> {
   const { executorId, applicationVersion } = options;
   const rows = await dbos.listWorkflows({

@@ -4,11 +4,11 @@ import type { PgDriver } from './sdk.ts';
 /** Under which letters to a run are sent to its workflow. Cancellations have their own, so that no heap of signals hides one. */
 export const topics = { signal: 'rerail', cancel: 'rerail.cancel' } as const;
 
-/** What lies in the mailboxes of workflows. DBOS tells only the workflow itself, and only by taking it out. */
+/** What lies in the mailboxes of workflows. DBOS reports only the workflow itself, and only by taking it out. */
 export interface Mail {
   /**
    * How many letters nobody has received, by workflow; those without one are absent. One that was cancelled in DBOS itself counts
-   * as one: whoever receives is told so by DBOS.
+   * as one: DBOS tells the receiver.
    */
   readonly count: (workflowIds: readonly string[]) => Promise<ReadonlyMap<string, Unread>>;
   /** The texts of those letters, the oldest first, which stay where they are. */
@@ -42,7 +42,7 @@ export function openMail({ driver, databaseUrl, schema, connectTimeoutMs }: Mail
     name: 'rerail_dbos',
     max: 2,
     connectTimeoutMs,
-    // Later than whoever waits gives up: he says better what he waited for.
+    // Later than the caller that waits gives up: he says better what he waited for.
     queryTimeoutMs: 2 * connectTimeoutMs,
   });
   const tables = `"${schema.replaceAll('"', '""')}"`;

@@ -26,14 +26,14 @@ function telling(host: AgentHost, run: CarriedRun, durable: Durable): Durable {
   return {
     ...durable,
     call: (effect, input, options) => {
-      // Of a run that was taken up, others may still think that it waits.
+      // Of a run that was resumed, others may still think that it waits.
       const isStale = run.told.waiting !== undefined && run.waits.length === 0;
       if (isStale && durable.isReplaying?.() !== true) noteSoon(host, run);
       return durable.call(effect, input, options);
     },
     announce: async (value) => {
       run.announced = asPlain(value);
-      // It was told when this was new.
+      // It was reported when this was new.
       if (durable.isReplaying?.() !== true) await noteChange(host, run);
     },
     waitFor: (signal, options) => {
@@ -59,7 +59,7 @@ function telling(host: AgentHost, run: CarriedRun, durable: Durable): Durable {
 /** Writes what has changed, after whatever is being written. */
 function noteChange(host: AgentHost, run: CarriedRun): Promise<void> {
   const next = run.noting.then(() => write(host, run));
-  // Told to whoever asked for it; the next one writes again.
+  // Reported to the caller; the next one writes again.
   run.noting = next.catch(() => undefined);
   return next;
 }

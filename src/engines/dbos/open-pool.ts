@@ -11,7 +11,7 @@ export interface PoolOptions {
   readonly connectTimeoutMs: number;
   /** Of DBOS: whatever may pass is told as a lost connection, for which it waits. */
   readonly isPatient?: boolean;
-  /** For one statement; none unless told. */
+  /** For one statement; none by default. */
   readonly queryTimeoutMs?: number;
 }
 
@@ -19,7 +19,7 @@ export interface PoolOptions {
 const idleTransactionMs = 300_000;
 
 /**
- * Opens connections to the database. Whatever becomes of them, the process goes on.
+ * Opens connections to the database. Whatever becomes of them, the process continues.
  *
  * A pool of `pg` leaves a connection without a listener for a moment, while it is handed out: a server that dies just then would
  * end the process with it. So every connection has a listener of its own from the beginning.
@@ -36,7 +36,7 @@ export function openPool(options: PoolOptions): PgPool {
       client.query(`SET idle_in_transaction_session_timeout = ${idleTransactionMs}`),
     ...(queryTimeoutMs === undefined ? {} : { query_timeout: queryTimeoutMs }),
   });
-  // What broke is told by whoever asks next: another connection is opened then.
+  // The next call reports what broke: another connection is opened then.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => {
     client.on('error', () => undefined);
@@ -53,7 +53,7 @@ function patiently<Given extends readonly unknown[], Answer>(
 ): (...given: Given) => Promise<Answer> {
   return (...given) => {
     const asked: unknown = ask(...given);
-    if (!(asked instanceof Promise)) return asked as Promise<Answer>; // Nothing, which nobody looks at.
+    if (!(asked instanceof Promise)) return asked as Promise<Answer>; // Nothing, which is not looked at.
     return asked.catch((error: unknown) => {
       throw asPassing(error);
     }) as Promise<Answer>; // The same, but for how it fails.

@@ -10,37 +10,37 @@ export interface DbosOptions {
   readonly databaseUrl: string;
   /**
    * Which process this is, over restarts. After a crash the process with the same id takes up the runs; no other one does. Give
-   * each that lives at the same time one of its own. `local` unless told.
+   * each that lives at the same time one of its own. `local` by default.
    */
   readonly executorId?: string;
-  /** Under which name the runs of several applications are kept apart in one database. `rerail` unless told. */
+  /** Under which name the runs of several applications are kept apart in one database. `rerail` by default. */
   readonly applicationName?: string;
   /**
-   * DBOS takes up only runs of its own version. `rerail-1` unless told: whether a program still fits its journal is checked step by
-   * step here, so a new deployment goes on with the runs of the old one.
+   * DBOS resumes only runs of its own version. `rerail-1` by default: whether a program still fits its journal is checked step by
+   * step here, so a new deployment continues the runs of the old one.
    */
   readonly applicationVersion?: string;
-  /** The schema of DBOS's tables. `dbos` unless told. */
+  /** The schema of DBOS's tables. `dbos` by default. */
   readonly schema?: string;
-  /** Connections of DBOS; this engine has two more. 10 unless told. */
+  /** Connections of DBOS; this engine has two more. 10 by default. */
   readonly poolSize?: number;
-  /** How often letters of other processes are looked for. 500 ms unless told. */
+  /** How often letters of other processes are looked for. 500 ms by default. */
   readonly pollIntervalMs?: number;
-  /** How long a verb of the host may take where the database does not answer. 10 s unless told. */
+  /** How long a verb of the host may take where the database does not answer. 10 s by default. */
   readonly requestTimeoutMs?: number;
-  /** The largest input, outcome, signal or result, as JSON. 16 MiB unless told. */
+  /** The largest input, outcome, signal or result, as JSON. 16 MiB by default. */
   readonly maxValueBytes?: number;
-  /** Of what DBOS says on the console. `warn` unless told. */
+  /** Of what DBOS says on the console. `warn` by default. */
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
-  /** Hears what DBOS says instead of the console, on every level. */
+  /** Receives what DBOS says instead of the console, on every level. */
   readonly logger?: DbosLogger;
-  /** The SDK, from somebody who has loaded it. */
+  /** The SDK, from a caller that has loaded it. */
   readonly sdk?: unknown;
   /** The driver, likewise. */
   readonly pg?: unknown;
 }
 
-/** Whoever hears what DBOS says. */
+/** A caller that receives what DBOS says. */
 export type DbosLogger = Readonly<Record<'debug' | 'info' | 'warn' | 'error', (entry: unknown) => void>>;
 
 /** The options with their defaults, and the SDK loaded. */

@@ -6,14 +6,14 @@ import type { JournalEntry, NamedSignal, RunEnd } from '../../runtime/record/jou
 export interface Order extends Address {
   readonly version: string;
   readonly input: Json;
-  /** Signals of the generation before that nobody has taken. */
+  /** Signals of the generation before that are not taken yet. */
   readonly signals: readonly NamedSignal[];
   /** Ids of signals that came before, so that none is delivered twice. */
   readonly signalIds: readonly string[];
   readonly cancelReason?: string;
-  /** It goes on from a restart, and not from an end: a cancellation that the generation before has not seen counts. */
+  /** It continues from a restart, and not from an end: a cancellation that the generation before has not seen counts. */
   readonly isRestart?: boolean;
-  /** Known to the process that starts it: whoever finds another one goes on from what is on record. */
+  /** Known to the process that starts it: a process that finds another one continues from the record. */
   readonly token: string;
 }
 

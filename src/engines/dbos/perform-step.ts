@@ -13,7 +13,7 @@ import type { Kept } from './order.ts';
 /** How long an effect in progress may take to tell what came of it, once its run is cancelled. */
 export const cancelGraceMs = 1000;
 
-/** Makes each effect a step of DBOS, whose output is the entry of the journal: what the effect came to is on record before anybody hears of it. */
+/** Makes each effect a step of DBOS, whose output is the entry of the journal: the outcome of the effect is recorded before it is reported. */
 export function effectsAsSteps(
   host: () => AgentHost,
   effects: Readonly<Record<string, Effect>>,
@@ -45,7 +45,7 @@ async function performStep(host: AgentHost, name: string, asked: Asked): Promise
     const kept = JSON.parse(text) as Kept;
     run.recorded.add(position);
     if (kept.type === 'call') return endIn(kept);
-    // Nobody hears this: the run has been told something else meanwhile.
+    // This is not received: the run has another outcome meanwhile.
     return failed('The outcome came too late');
   } catch (error) {
     // This is no outcome of the effect: the engine is told so when it wants to write it down.

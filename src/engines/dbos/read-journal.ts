@@ -9,7 +9,7 @@ import { isInherited, letterIn, workflowIdOf } from './order.ts';
 import type { Letter, Order } from './order.ts';
 import { readLog } from './run-log.ts';
 
-/** What the tables of DBOS hold of the latest generation of a run, whoever carries it. */
+/** What the tables of DBOS hold of the latest generation of a run, whichever process runs it. */
 export async function readJournal(host: AgentHost, runId: string): Promise<RunSnapshot | undefined> {
   const head = await findHead(host, runId);
   return head === undefined ? undefined : snapshotOf(host, head);

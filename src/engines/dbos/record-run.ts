@@ -15,7 +15,7 @@ export function createStepRecorder(host: () => AgentHost): Recorder {
   return {
     begin: (next) => beginNext(host(), next),
     keep: async (runId, entry) => keep(host(), findRun(host(), runId), entry),
-    // Both are on record before the program's engine hears of them: see `collect-letters.ts`.
+    // Both are on record before the program's engine learns of them: see `collect-letters.ts`.
     cancel: () => Promise.resolve(),
     signal: () => Promise.resolve('added'),
     end: async (runId, end) => leave(findRun(host(), runId), end),
@@ -79,7 +79,7 @@ function trouble(run: CarriedRun, error: unknown): unknown {
   return error;
 }
 
-/** The next generation is a workflow of its own. It takes the run over, so this one's engine never hears that it has begun. */
+/** The next generation is a workflow of its own. It takes the run over, so this one's engine never learns that it has started. */
 async function beginNext(host: AgentHost, next: BeginningRun): Promise<void> {
   const run = findRun(host, next.runId);
   run.isLeaving = true;

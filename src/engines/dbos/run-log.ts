@@ -6,9 +6,9 @@ import { topics } from './mail.ts';
 import type { Dbos, StepRow } from './sdk.ts';
 
 /**
- * The steps of a workflow as a log. DBOS numbers them by when they began; which verb of the program one belongs to stands in
+ * The steps of a workflow as a log. DBOS numbers them by when they began; which verb of the program one belongs to is in
  * what it gave back. So the log may hold things that the program did not ask for in this order, such as letters, and a run is
- * taken up by reading it, not by making the same steps again.
+ * resumed by reading it, not by making the same steps again.
  */
 export interface RunLog {
   /** By position. */

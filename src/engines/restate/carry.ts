@@ -44,7 +44,7 @@ export async function carry(host: Host, context: RestateContext, begun: CarryMes
 }
 
 /**
- * Tells the effects of a run that it is cancelled, where they are at work in this process and Restate does not tell it: it reaches no
+ * Cancels the effects of a run that are at work in this process where Restate does not report the cancellation: it reaches no
  * run whose step has been at work for so long that Restate takes it for idle.
  */
 export function abortEffects({ live, setup, options }: Host, runId: string, reason: string): void {
@@ -132,7 +132,7 @@ function checkInput(generation: Generation, effect: string, text: string): void 
   );
 }
 
-/** The verb still rejects for whoever awaits it; a program that awaits it later must not end the process meanwhile. */
+/** The verb still rejects for the caller that awaits it; a program that awaits it later must not end the process meanwhile. */
 function hushed<T>(verb: () => Promise<T>): Promise<T> {
   let promise: Promise<T>;
   try {

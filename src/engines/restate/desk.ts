@@ -46,7 +46,7 @@ export interface DeskParts {
   readonly sdk: RestateSdk;
   readonly names: Names;
   readonly limits: RestateLimits;
-  /** Tells the effects of a run that it is cancelled, where this process has them. */
+  /** Informs the effects of a run in this process that the run is cancelled. */
   readonly abort: (runId: string, reason: string) => void;
 }
 
@@ -60,12 +60,12 @@ export interface DeskRun {
   readonly invocationId: string;
   readonly seq: number;
   readonly isEnded: boolean;
-  /** Whether there is something under the other keys; else nobody looks. */
+  /** Whether there is something under the other keys; else they are not read. */
   readonly hasSignals: boolean;
   readonly hasAnnounced: boolean;
   readonly waiting?: string;
   readonly cancelReason?: string;
-  /** Whether its program was told to end. */
+  /** Whether its program was asked to end. */
   readonly isCancelled?: boolean;
   /** Whether its program has begun: Restate would kill one that has not, instead of cancelling it. */
   readonly hasListened?: boolean;
@@ -73,7 +73,7 @@ export interface DeskRun {
   readonly listener?: string;
 }
 
-/** A signal at the desk. It stays until somebody says that it was taken. */
+/** A signal at the desk. It stays until the program reports that it was taken. */
 interface KeptSignal extends NamedSignal {
   readonly isTold: boolean;
 }
@@ -134,7 +134,7 @@ async function launch({ sdk, names, limits }: DeskParts, context: Context, wante
     isEnded: false,
     hasSignals: hadSignals,
     hasAnnounced: false,
-    // Then it begins with the wish to end.
+    // Then it begins with the cancel request.
     ...(cancelReason === undefined ? {} : { cancelReason, isCancelled: true }),
   };
   keep(context, run, signals.map(told));
@@ -187,8 +187,8 @@ function cancelled(context: Context, run: DeskRun): DeskRun {
 }
 
 /**
- * Restate tells a program that it was cancelled, and not why. It is always answered, for it waits; and what it was told is kept, for
- * the next generation and for whoever reads the record.
+ * Restate informs a program that it was cancelled, and not why. It is always answered, for it waits; and the answer is kept, for
+ * the next generation and for readers of the record.
  */
 async function why(context: Context, { generation, awakeableId }: WhyMessage): Promise<void> {
   const run = await context.get<DeskRun>('run');
@@ -199,7 +199,7 @@ async function why(context: Context, { generation, awakeableId }: WhyMessage): P
     context.set('run', { ...run, cancelReason, isCancelled: true });
 }
 
-/** Tells the program what it has not been told yet, if it listens; else when it listens again. */
+/** Sends the program what it has not received yet, if it listens; else when it listens again. */
 function deliver(context: Context, run: DeskRun, signals: readonly KeptSignal[]): void {
   const { listener, ...rest } = run;
   const untold = signals.filter(({ isTold }) => !isTold);

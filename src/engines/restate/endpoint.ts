@@ -15,7 +15,7 @@ export interface Endpoint {
   readonly close: (path: string, waitMs: number) => Promise<void>;
 }
 
-/** Serves through a server that somebody else runs. */
+/** Serves through a server that another process runs. */
 export function mountedEndpoint({ mount, url }: ServeHandler): Endpoint {
   const handlers = new Map<string, RequestHandler>();
   return {

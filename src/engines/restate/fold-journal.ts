@@ -18,7 +18,7 @@ export interface FoldedJournal {
 
 /**
  * Makes entries of the port out of Restate's rows, in the order in which Restate has written them: in this order the program was
- * given them, whoever carried it (see `pump.ts`). Which wait a signal ended stands in no row; it follows from the order.
+ * given them, the code that carried it (see `pump.ts`). Which wait a signal ended is in no row; it follows from the order.
  */
 export function foldJournal(facts: readonly Fact[]): FoldedJournal | undefined {
   const [first, ...rest] = facts;
@@ -49,13 +49,13 @@ function isEnd(fact: Fact): boolean {
 
 interface Folding {
   readonly inbox: Inbox;
-  /** Of steps and timers, by the number under which Restate tells their end. */
+  /** Of steps and timers, by the number under which Restate reports their end. */
   readonly names: Map<number, string>;
   /** Of sleeps, by position. */
   readonly delaysMs: Map<number, number>;
   /** By position, in the order in which they were made. */
   readonly entries: Map<number, JournalEntry>;
-  /** A cancelled program hears only what its effects came to, and after the grace nothing. */
+  /** A cancelled program receives only what its effects came to, and after the grace nothing. */
   stop: 'none' | 'cancelled' | 'deaf';
   cancelReason: string | undefined;
 }
@@ -76,7 +76,7 @@ function apply(folding: Folding, fact: Fact): void {
     case 'mail-came':
       return takeMail(folding, fact.mail as Mail | WhyAnswer); // What the desk sends.
     default:
-      // The program goes on until it has asked why.
+      // The program continues until it has asked why.
       folding.cancelReason ??= cancelledInRestate;
   }
 }

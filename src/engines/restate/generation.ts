@@ -23,7 +23,7 @@ export interface Host {
   readonly names: Names;
   readonly options: ResolvedOptions;
   readonly setup: EngineSetup;
-  /** The generations that this process carries, by run. */
+  /** The generations that this process runs, by run. */
   readonly live: Map<string, Generation>;
 }
 
@@ -42,11 +42,11 @@ export interface Generation {
   readonly items: Set<Item>;
   /** The next mail from the desk. */
   mail: Item | undefined;
-  /** Only deaf calls are at work: nobody listens for mail. */
+  /** Only calls that ignore cancellation are at work: the program does not listen for mail. */
   isDeaf: boolean;
   /** Nobody listened until now: the mail that comes first is not all that came meanwhile. */
   isBehind: boolean;
-  /** The desk is asked for all the rest. Until it answers, no step begins but deaf ones. */
+  /** The desk is asked for all the rest. Until it answers, only steps that ignore cancellation begin. */
   catchingUp: Promise<void> | undefined;
   /** Restate has told somebody here that the run is cancelled. What he waited for by itself will tell it for ever. */
   wasCancelled: boolean;
@@ -66,7 +66,7 @@ export interface Generation {
   stop: Stop | undefined;
   /** Signals that were taken and not yet reported to the desk. */
   took: string[];
-  /** While somebody is told that the run waits: what is announced then goes with the same note. */
+  /** While it is being reported that the run waits: what is announced then goes with the same note. */
   isTelling: boolean;
   announced: { readonly value: Json } | undefined;
   /** Wakes the pump: there is something new to wait for. */
@@ -83,13 +83,13 @@ export type Stop =
   | { readonly type: 'restart'; readonly error: RerailError; readonly state: Json };
 
 /**
- * Something that the journal will answer, and then its own answer. The SDK holds it until the invocation ends, so it lets go of
- * whoever waited and of the value as soon as they are not needed: what is held is what the collector of garbage copies.
+ * Something that the journal will answer, and then its own answer. The SDK holds it until the invocation ends, so it releases
+ * the waiting code and the value as soon as they are not needed: what is held is what the collector of garbage copies.
  */
 export interface Item extends AnswerSerde {
-  /** Absent while nobody waits for it. */
+  /** Absent while nothing waits for it. */
   promise: RestatePromise<Item> | undefined;
-  /** Undefined when it was told, or has stopped waiting. */
+  /** Undefined when it was reported, or has stopped waiting. */
   waiter: Waiter | undefined;
   value: unknown;
   /** What the value takes in the journal. */
@@ -167,7 +167,7 @@ export function forget(generation: Generation): void {
   if (host.live.get(runId) === generation) host.live.delete(runId);
 }
 
-/** Something that nobody waits for yet. It reads its own answer: it is the serde of its promise. */
+/** Something that nothing waits for yet. It reads its own answer: it is the serde of its promise. */
 export function createItem(waiter: Waiter): Item {
   const item = { __proto__: answering, promise: undefined, waiter, value: undefined, bytes: 0 };
   return item as unknown as Item; // The prototype brings the rest, which the compiler does not see.
@@ -180,14 +180,14 @@ export function addItem(generation: Generation, item: Item, promise: RestateProm
   generation.nudge();
 }
 
-/** The journal has answered: whoever still waits is told. */
+/** The journal has answered: the code that still waits gets the answer. */
 export function takeItem(generation: Generation, item: Item): void {
   const { waiter, value, bytes } = item;
   dropItem(generation, item);
   waiter?.settle(value, bytes);
 }
 
-/** Nobody waits for it any more. */
+/** Nothing waits for it any more. */
 export function dropItem({ items }: Generation, item: Item): void {
   items.delete(item);
   item.waiter = undefined;
@@ -265,7 +265,7 @@ function rejectWhere(generation: Generation, error: unknown, isMeant: (waiter: W
   }
 }
 
-/** Says something to the desk of the run, as a step of the journal that nobody waits for. */
+/** Says something to the desk of the run, as a step of the journal that nothing waits for. */
 export function tellDesk(
   { context, host, runId }: Generation,
   method: 'listen' | 'why' | 'note' | 'settle',

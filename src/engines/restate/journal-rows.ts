@@ -58,7 +58,7 @@ function readNotification(notification: unknown): Fact | undefined {
   return { type: 'step-ended', completion: completionIn(run), record: readBytes(bytes) };
 }
 
-/** What Restate sends to whoever is to end; all others are what somebody waits for. */
+/** What Restate sends to a program that must end; all others are answers to waits. */
 const cancelSignal = 1;
 
 function readSignal(signal: unknown): Fact | undefined {

@@ -18,8 +18,8 @@ interface Lookout {
 const maxLookouts = 10_000;
 
 /**
- * A program that ends says so to its desk. One that somebody kills in Restate cannot, and would seem to live for ever: whoever
- * asks for it looks now and then whether Restate still carries it.
+ * A program that ends says so to its desk. One that was killed in Restate cannot, and would seem to live for ever: the code that
+ * asks for it looks now and then whether Restate still runs it.
  */
 export async function lookAfter(
   host: Host,

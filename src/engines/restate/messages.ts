@@ -16,12 +16,12 @@ export interface StartMessage {
 /** What came of a signal. */
 export type SignalAnswer = 'added' | 'duplicate' | 'full' | 'unknown';
 
-/** The program that carries a generation, as it begins. */
+/** The program that runs a generation, as it begins. */
 export interface CarryMessage {
   readonly runId: string;
   readonly generation: number;
   readonly input: Json;
-  /** Those that nobody has taken. */
+  /** Those that are not taken yet. */
   readonly signals: readonly NamedSignal[];
   readonly cancelReason?: string;
   /** Those with which it began: they must not change under it, or it would leave its own journal. */
@@ -41,12 +41,12 @@ export interface ListenMessage {
   readonly isPrompt?: boolean;
 }
 
-/** What the program is told while it runs. */
+/** What the program receives while it runs. */
 export interface Mail {
   readonly signals: readonly NamedSignal[];
 }
 
-/** The program was cancelled, and waits under this id to be told why. */
+/** The program was cancelled, and waits under this id for the reason. */
 export interface WhyMessage {
   readonly generation: number;
   readonly awakeableId: string;
@@ -78,7 +78,7 @@ export interface SettleMessage {
     | { readonly type: 'restart'; readonly state: Json };
 }
 
-/** What the desk tells of a run, and who carries it while it lives. */
+/** What the desk reports of a run, and who runs it while it lives. */
 export interface DeskStatus {
   readonly status: RunStatus;
   readonly generation?: number;

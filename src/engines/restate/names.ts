@@ -8,7 +8,7 @@ export function namesOf(agent: string): Names {
 export interface Names {
   /** The object that keeps what is known of a run. */
   readonly desk: string;
-  /** The service that carries a generation. */
+  /** The service that runs a generation. */
   readonly program: string;
   readonly path: string;
 }

@@ -13,7 +13,7 @@ export interface RestateOptions {
   readonly serve?: ServeOptions;
   /** Sent with every request to Restate, such as `authorization`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The public keys of the Restate that may call this process: `publickeyv1_…`. Without them whoever reaches the port may. */
+  /** The public keys of the Restate that may call this process: `publickeyv1_…`. Without them every client that reaches the port may. */
   readonly identityKeys?: readonly string[];
   readonly limits?: Partial<RestateLimits>;
   /** What the SDK logs. Nothing is logged without it: Restate itself shows why an attempt failed. */
@@ -46,7 +46,7 @@ export interface ServeHandler {
 export interface RestateLimits {
   /** Above the longest effect: after so long without a word Restate takes an attempt for dead, and another one begins beside it. */
   readonly abortTimeoutMs: number;
-  /** A run that waits for longer is let go from memory, and taken up again when something comes. */
+  /** A run that waits for longer is released from memory, and resumed when something comes. */
   readonly inactivityTimeoutMs: number;
   /** How long Restate keeps the journal of a generation that has ended. */
   readonly journalRetentionMs: number;
@@ -64,7 +64,7 @@ export interface RestateLimits {
   readonly requestTimeoutMs: number;
   /** How long `signal` waits until a worker has taken it. */
   readonly signalTimeoutMs: number;
-  /** How often whoever asks for a run that seems to live looks whether Restate still carries it. */
+  /** How often the caller of a run that seems to live checks that Restate still runs it. */
   readonly lookEveryMs: number;
   /** How long `close` waits for requests that are under way. */
   readonly closeWaitMs: number;

@@ -6,7 +6,7 @@ import { retryPolicy } from './retry-policy.ts';
 /** How a program that no longer fits its journal is ended, outside the journal. */
 export type EndChanged = (runId: string, invocationId: string, settle: SettleMessage) => Promise<void>;
 
-/** Where nobody ends it, Restate asks again this much later; whoever has put the old code back is then served. */
+/** Unless it is ended, Restate asks again this much later, and finds the old code if it was restored. */
 const changedRetryMs = 3_600_000;
 
 /** The service of Restate that carries generations. */

@@ -7,7 +7,7 @@ import { deliver } from './waits.ts';
 /**
  * Gives the program what the journal answers, one answer at a time.
  *
- * Restate tells in which order answers came only to whoever waits for all of them together. So whatever the program waits for
+ * Restate reports in which order answers came only to the caller that waits for all of them together. So whatever the program waits for
  * is waited for here, in one place; each answer is followed through until the program has made its next verbs, and only then
  * is the next one asked for. That makes every attempt come the same way, also where branches of a program run side by side.
  *
@@ -50,7 +50,7 @@ export function pump(generation: Generation, isOver: () => boolean): Promise<voi
       }
     };
 
-    // Restate tells only one of those who wait that the run is cancelled, also where somebody waits again since.
+    // Restate reports only one of those who wait that the run is cancelled, also where one of them waits again since.
     const hearLate = (error: unknown): void => {
       if (!isCancellation(generation, error)) return;
       askWhy(generation, error);
@@ -60,7 +60,7 @@ export function pump(generation: Generation, isOver: () => boolean): Promise<voi
     const nudge = (): void => {
       if (waiting === undefined) return;
       waiting = undefined;
-      // As after an answer, the promises of whoever nudges go first.
+      // As after an answer, the promises of the nudging code go first.
       queueMicrotask(whenProgramRests);
     };
     // Not written where it is assigned: V8 takes such a function for a method, and puts it where only a full collection comes by.

@@ -34,7 +34,7 @@ import { loadSdk } from './sdk.ts';
 import type { LogMetadata } from './sdk.ts';
 
 /**
- * Carries the runs of agents on Restate. Agents that are given the same engine share its port.
+ * Executes the runs of agents on Restate. Agents that are given the same engine share its port.
  *
  * @example
  * const engine = restate({ ingressUrl: 'http://localhost:8080', adminUrl: 'http://localhost:9070', serve: { port: 9080 } });
@@ -211,7 +211,7 @@ async function status({ host, lookouts }: Held, runId: string): Promise<RunStatu
   return known.status;
 }
 
-/** Runs go on: in another worker, or in this one when it is there again. */
+/** Runs continue: in another worker, or in this one when it is there again. */
 async function close(held: Held): Promise<void> {
   held.isClosed = true;
   const { options, names } = held.host;

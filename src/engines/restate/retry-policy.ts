@@ -1,6 +1,6 @@
 /**
  * How soon Restate tries again where a worker cannot be reached. Of itself it pauses what has failed 70 times, which is a few
- * minutes, and nobody would wake it: a run outlives every outage.
+ * minutes, and nothing would wake it: a run outlives every outage.
  */
 export const retryPolicy = {
   initialInterval: 50,

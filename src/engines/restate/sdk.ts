@@ -12,7 +12,7 @@ export interface RestatePromise<T> extends PromiseLike<T> {
   ) => RestatePromise<Awaited<U>>;
 }
 
-/** What a handler gets of a call that nobody waits for. */
+/** What a handler gets of a call that nothing waits for. */
 export interface SentInvocation {
   readonly invocationId: PromiseLike<string>;
 }

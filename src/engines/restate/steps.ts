@@ -93,7 +93,7 @@ export function recordEnd(generation: Generation): Promise<StepRecord> {
 interface Step<T> extends Pick<Waiter, 'onCancel' | 'reject' | 'isDeaf'> {
   /** The record as text. Never rejects. */
   readonly make: () => Promise<string>;
-  /** What whoever waits is given of the record. Throws where there is nothing to give. */
+  /** What the caller that waits is given of the record. Throws where there is nothing to give. */
   readonly read: (generation: Generation, record: StepRecord) => T;
   readonly resolve: (given: T) => void;
 }
@@ -125,7 +125,7 @@ function step<T>(generation: Generation, asked: Asked, given: Step<T>): void {
   });
 }
 
-/** Restate begins a step only when all that came before it is known: so also the wish to end. */
+/** Restate begins a step only when all that came before it is known: so also the cancel request. */
 function begin(generation: Generation, given: Pick<Step<unknown>, 'isDeaf' | 'make'>): Promise<string> {
   const { stop, why, catchingUp } = generation;
   if (stop !== undefined) return Promise.resolve(leftOut);
@@ -150,7 +150,7 @@ async function askFirst(generation: Generation): Promise<void> {
 
 /**
  * A cancellation that was acknowledged may still be on its way to its run. What another attempt has begun must not be done again then:
- * so the desk is asked, outside the journal. Where it cannot be, the run goes on; it is told before long.
+ * so the desk is asked, outside the journal. Where it cannot be, the run continues; it learns of it soon.
  */
 async function askWhetherCancelled(generation: Generation): Promise<void> {
   const { host, runId, number } = generation;
@@ -196,7 +196,7 @@ function checkRoom(generation: Generation, position: number): void {
 const leftOut = JSON.stringify({ type: 'left-out' } satisfies StepRecord);
 
 function addStep(generation: Generation, position: number, waiter: Waiter): void {
-  // The SDK holds these until the invocation ends: so they know the item alone, which lets go of what it was for.
+  // The SDK holds these until the invocation ends: so they know the item alone, which releases what it was for.
   const item = createItem(waiter);
   const perform = (): Promise<string> => item.waiter?.perform?.() ?? Promise.resolve(leftOut);
   const options = { maxRetryAttempts: 1, serde: item };

@@ -21,7 +21,7 @@ export async function sleep(generation: Generation, asked: AskedSleep): Promise<
   });
 }
 
-/** Waits for somebody outside. */
+/** Waits for an outside caller. */
 export async function waitFor(generation: Generation, asked: AskedWait): Promise<Signalled> {
   const { signal, timeoutMs } = asked;
   const { runId } = generation;
@@ -43,7 +43,7 @@ export async function waitFor(generation: Generation, asked: AskedWait): Promise
   return openWait(generation, asked);
 }
 
-/** Gives a signal that has just come to whoever has waited longest for one of this name. */
+/** Gives a signal that has just come to the oldest wait for one of this name. */
 export function deliver(generation: Generation, name: string): void {
   const wait = firstOf(generation.waits, name);
   const signal = wait === undefined ? undefined : generation.inbox.take(name);
@@ -61,7 +61,7 @@ function firstOf(waits: ReadonlySet<OpenWait>, name: string): OpenWait | undefin
   return first;
 }
 
-/** Says to whoever asks from outside what the run has come to so far. */
+/** Reports the current state of the run to callers from outside. */
 export function announce(generation: Generation, note: Pick<NoteMessage, 'announced'>): void {
   if (generation.isTelling) generation.announced = { value: note.announced ?? null };
   else tellNote(generation, note);
@@ -92,7 +92,7 @@ function tellWaiting(generation: Generation, { signal, onWaiting }: AskedWait, i
   });
 }
 
-/** Tells somebody that the run waits, and gives what he announces then. */
+/** Reports to a caller that the run waits, and gives what it announces then. */
 function gather(generation: Generation, onWaiting: (() => void) | undefined): Generation['announced'] {
   generation.isTelling = true;
   generation.announced = undefined;

@@ -10,7 +10,7 @@ import { configIn, createReplayParts } from '../../runtime/transfer/replay-parts
 import { at } from '../../runtime/record/run-blobs.ts';
 
 /**
- * The driver of every agent, as it runs in Temporal's sandbox: with what stands in the workflow's input about the agent, and without
+ * The driver of every agent, as it runs in Temporal's sandbox: with what is in the workflow's input about the agent, and without
  * any function of it. Whatever touches the world is an effect, and stays in the worker.
  */
 export function agentProgram(facts: Json): DurableProgram {
@@ -31,7 +31,7 @@ export function agentProgram(facts: Json): DurableProgram {
   };
 }
 
-/** Points at which the driver itself asks; at the others somebody is only told, and that is done in the worker. */
+/** Points at which the driver itself asks; at the others observers are only informed, and that is done in the worker. */
 const askedPoints: ReadonlySet<HookPoint> = new Set([
   'run-start',
   'before-model',

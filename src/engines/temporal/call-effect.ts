@@ -18,7 +18,7 @@ export interface AskedEffect {
 }
 
 /**
- * Performs an effect as an activity. Temporal is told to try once. Where a worker dies at it, there is no outcome on record: then it
+ * Performs an effect as an activity. Temporal is asked to try once. Where a worker dies at it, there is no outcome on record: then it
  * is handed to another one, as after every crash, and what must not happen twice is kept from it by its intent.
  *
  * Written with callbacks: Temporal's worker takes a stack trace of every promise that a workflow makes, so a step makes few.
@@ -56,7 +56,7 @@ interface HeardPromise<Value> {
   readonly reject: (reason: unknown) => void;
 }
 
-/** A program may wait for it later, or not at all: Temporal would stop the workflow at a rejection that nobody hears. */
+/** A program may wait for it later, or not at all: Temporal would stop the workflow at an unhandled rejection. */
 function heardPromise<Value>(): HeardPromise<Value> {
   let settle: Pick<HeardPromise<Value>, 'resolve' | 'reject'> | undefined;
   const promise = new Promise<Value>((resolve, reject) => {
@@ -85,7 +85,7 @@ interface RoundEnd {
   readonly ending: EffectEnding;
 }
 
-/** The outcome, or another round. Throws where the run cannot go on. */
+/** The outcome, or another round. Throws where the run cannot continue. */
 function afterEnding(
   generation: Generation,
   asked: AskedEffect,
@@ -108,13 +108,13 @@ function afterEnding(
   return { type: 'tried', round, lives, why };
 }
 
-/** Why nobody knows what came of it, where a worker has begun. */
+/** Why it is unknown what came of it, where a worker has begun. */
 function lossIn(ending: EffectEnding): string | undefined {
   if (ending.type === 'lost') return ending.why;
   return ending.type === 'replied' && ending.reply.type === 'let-go' ? 'its worker was stopped' : undefined;
 }
 
-/** Whoever takes the next effect is not the one that knew the run. */
+/** The process that takes the next effect is not the one that knew the run. */
 function forgetWorker(generation: Generation): void {
   generation.queue = undefined;
   generation.known = undefined;
@@ -141,7 +141,7 @@ function attempt(generation: Generation, asked: AskedEffect, { round, onEnd }: R
   });
 }
 
-/** What stands in the history with every call; more than that is asked for by the worker that needs it. */
+/** What is in the history with every call; more than that is asked for by the worker that needs it. */
 const maxSentChars = 250_000;
 
 function requestOf(generation: Generation, asked: AskedEffect): EffectRequest {

@@ -86,7 +86,7 @@ function durableOf(generation: Generation): Durable {
   };
 }
 
-/** A program may wait for it later, or not at all: Temporal would stop the workflow at a rejection that nobody hears. */
+/** A program may wait for it later, or not at all: Temporal would stop the workflow at an unhandled rejection. */
 function awaitable<Value>(promise: Promise<Value>): Promise<Value> {
   promise.catch(() => undefined);
   return promise;

@@ -24,7 +24,7 @@ export async function connectClient(options: ResolvedOptions): Promise<TemporalC
     const connection = await Connection.connect({
       ...addressOf(options),
       connectTimeout: requestTimeoutMs,
-      // Whoever asks decides whether to ask again.
+      // The caller decides whether to ask again.
       interceptors: [],
     });
     const { workflow } = new Client({ connection, namespace, ...convertersOf(options) });
@@ -55,7 +55,7 @@ export function installRuntime({ worker }: TemporalSdk, level: string): void {
       telemetryOptions: { logging: { filter, console: {} } },
     });
   } catch {
-    // Somebody has installed it before: then it is theirs.
+    // It was installed before: then the user's stays.
   }
 }
 
@@ -75,7 +75,7 @@ export function convertersOf({ payloadCodecs }: ResolvedOptions): { readonly dat
 /** The file beside this one in the published package. */
 const ownWorkflow = new URL('workflow.js', import.meta.url);
 
-/** From where the worker has the code of the workflow. It is bundled with the SDK that carries it. */
+/** From where the worker has the code of the workflow. It is bundled with the SDK that runs it. */
 export function bundleOf(
   options: Pick<ResolvedOptions, 'sdk' | 'workflowBundle' | 'workflowsPath'>,
 ): BundleOptions {

@@ -14,7 +14,7 @@ export interface EffectHost {
     request: EffectRequest,
     options: { readonly signal: AbortSignal },
   ) => Promise<EffectReply>;
-  /** What a workflow in the same worker tells. */
+  /** What a workflow in the same worker reports. */
   readonly hear: (news: News) => void;
   readonly close: () => void;
 }
@@ -92,7 +92,7 @@ async function perform(held: Held, given: EffectRequest, signal: AbortSignal): P
   if (held.isClosed) return { type: 'let-go' };
   if (asked !== undefined) return { type: 'changed', asked };
   const end = await Promise.race([performEffect(mirror, request, { ...options, signal }), held.whenClosed]);
-  // It was stopped by us and by nothing else: whoever takes it up next finds out what became of it.
+  // It was stopped by us and by nothing else: the next process that resumes it finds out what became of it.
   if (end === undefined || (held.isClosed && end.type === 'failed')) return { type: 'let-go' };
   const token = options.newId();
   mirror.given.set(token, { position, end });

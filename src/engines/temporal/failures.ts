@@ -39,7 +39,7 @@ export function typed({ words, lateCode = 'TIMEOUT' }: Deed, error: unknown): Re
   );
 }
 
-/** The same where a connection could not be made: whoever does not answer then is not there. */
+/** The same where a connection could not be made: the side that does not answer then is not there. */
 export function connectError(words: string, error: unknown): RerailError {
   return isLate(error) ? unreachable(words, error) : typed({ words }, error);
 }

@@ -8,7 +8,7 @@ import type { Inbox } from '../../runtime/record/memory-inbox.ts';
 import type { Begin, FreshEntry } from './messages.ts';
 import type { Sandbox } from './sandbox.ts';
 
-/** One generation of a run while the workflow carries it. It changes in place. */
+/** One generation of a run while the workflow runs it. It changes in place. */
 export interface Generation {
   readonly sandbox: Sandbox;
   readonly begin: Begin;
@@ -18,7 +18,7 @@ export interface Generation {
   readonly waits: Set<OpenWait>;
   /** Sleeps, and waits with a time, that have begun: by position. */
   readonly begun: Map<number, JournalEntry>;
-  /** What must be told that the run is stopped. */
+  /** Must learn that the run is stopped. */
   readonly stops: Set<() => void>;
   next: number;
   /** Why no verb does anything any more. */
@@ -42,7 +42,7 @@ export interface OpenWait {
   readonly end: (signalled: Signalled) => void;
 }
 
-/** Takes note of somebody's wish to end the run. */
+/** Notes the cancel request of a caller. */
 export function cancelRun(generation: Generation, reason: string): void {
   const { begin, sandbox, entries } = generation;
   if (generation.stop !== undefined) return;

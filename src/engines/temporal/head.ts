@@ -28,7 +28,7 @@ export async function findHead(
     return {
       runId,
       handle: client.getHandle(workflowId, executionId),
-      // One that goes on as new is about to have a later one.
+      // One that continues as new is about to have a later one.
       isLive: status.name === 'RUNNING' || status.name === 'CONTINUED_AS_NEW',
       attempt: raw.pendingWorkflowTask?.attempt ?? 1,
     };
@@ -71,7 +71,7 @@ function brokenBy(runId: string, error: unknown): Ended {
   return { end: { type: 'broken', failure: endedOutside(runId, cause) } };
 }
 
-/** Somebody has ended it in Temporal itself, or Temporal has. */
+/** It was ended in Temporal itself, or by Temporal. */
 function endedOutside(runId: string, cause: unknown): Failure {
   const name = cause instanceof Error ? cause.name : '';
   const why = cause instanceof Error ? cause.message : String(cause);
@@ -84,7 +84,7 @@ function endedOutside(runId: string, cause: unknown): Failure {
   });
 }
 
-/** So often a task is tried before that is told: a worker that dies at it counts too. */
+/** So often a task is tried before that is reported: a worker that dies at it counts too. */
 const suspiciousAttempt = 3;
 
 /** The run stands still because its task fails wherever it is tried; nothing where it does not. */

@@ -38,7 +38,7 @@ export interface Host {
   readonly isClosed: () => boolean;
 }
 
-/** The verbs of whoever hosts the runs of an agent. */
+/** The verbs of the process that hosts the runs of an agent. */
 export function createHostVerbs(host: Host, close: () => Promise<void>): Engine {
   return {
     start: (input, wanted) => {

@@ -3,7 +3,7 @@ import type { Failure } from '../../errors/failure.ts';
 import type { EffectEnd } from '../../runtime/record/durable.ts';
 import type { JournalEntry, NamedSignal } from '../../runtime/record/journal.ts';
 
-// All of this stands in Temporal's history: it is JSON, and its form is part of every record.
+// All of this is in Temporal's history: it is JSON, and its form is part of every record.
 
 /** What a generation of a run begins with: the one argument of the workflow. */
 export interface Begin {
@@ -14,7 +14,7 @@ export interface Begin {
   /** What the driver asks of the agent besides its effects. */
   readonly facts: Json;
   readonly limits: CarryLimits;
-  /** Signals of earlier generations that nobody has taken yet. */
+  /** Signals of earlier generations that are not taken yet. */
   readonly signals: readonly NamedSignal[];
   readonly signalIds: readonly string[];
 }
@@ -57,7 +57,7 @@ export interface EffectRequest {
   readonly begin?: { readonly input: Json };
   /** All of that would be too long to be sent: the worker asks the workflow itself for it. */
   readonly isRecalled?: true;
-  /** Signals that nobody has taken. */
+  /** Signals that are not taken yet. */
   readonly pending: readonly NamedSignal[];
 }
 
@@ -84,13 +84,13 @@ export type EffectReply =
   /** Its code does something else than the workflow at this place: nothing was done. */
   | { readonly type: 'changed'; readonly asked: string };
 
-/** What the workflow tells the worker that it runs in, past the history: it may be lost. */
+/** What the workflow reports to its worker, past the history: it may be lost. */
 export type News = {
   readonly runId: string;
   readonly generation: number;
 } & (
   | {
-      /** The run waits, or has ended: so the worker hears of it although no effect follows. */
+      /** The run waits, or has ended: so the worker learns of it although no effect follows. */
       readonly type: 'stands' | 'ended';
       readonly base: number;
       readonly fresh: readonly FreshEntry[];
@@ -122,7 +122,7 @@ export interface CarriedStatus {
   readonly announced?: Json;
 }
 
-/** What the workflow answers to whoever asks for its journal: a part of it, which fits into one answer. */
+/** What the workflow answers to a request for its journal: a part of it, which fits into one answer. */
 export interface JournalPage {
   readonly version: string;
   readonly generation: number;

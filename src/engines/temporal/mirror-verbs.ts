@@ -9,7 +9,7 @@ import type { Mirror } from './mirror.ts';
 /** Lets the program of a copy come to where the run stands. */
 export function runMirror(mirror: Mirror, program: DurableProgram, input: Json): void {
   const leave = (): void => leaveProgram(mirror);
-  // Whatever it throws is thrown in the workflow too; here, effects that need it are told that it is not there.
+  // Whatever it throws is thrown in the workflow too; here, effects that need it find that it is not there.
   program(mirrorDurable(mirror), input).then(leave, leave);
 }
 

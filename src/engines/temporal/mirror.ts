@@ -10,7 +10,7 @@ import type { FreshEntry } from './messages.ts';
 /**
  * The worker's own copy of a run, so that its effects find the run's state without having it sent at every step.
  *
- * It is the same program, run here against what the workflow's history holds: it is told each outcome after Temporal has kept it, in
+ * It is the same program, run here against what the workflow's history holds: it receives each outcome after Temporal has kept it, in
  * the same order, and decides nothing. Where it would do something else than the workflow did, the code here is not the run's.
  */
 export interface Mirror {
@@ -21,7 +21,7 @@ export interface Mirror {
   count: number;
   /** The next position of its program. */
   next: number;
-  /** What was learnt when it was made is old: nobody is told of it again. */
+  /** What was learnt when it was made is old: it is not reported again. */
   quietBelow: number;
   /** What the workflow does at a position, as far as that was heard. */
   readonly known: Map<number, Asked>;
@@ -150,7 +150,7 @@ function answer({ open }: Mirror, entry: JournalEntry): void {
   verb.answer(entry);
 }
 
-/** Somebody has asked for the run's end: what is under way is told, and nothing else begins. */
+/** Cancellation was requested: calls under way are aborted, and nothing else begins. */
 function stopMirror(mirror: Mirror, reason: string): void {
   if (mirror.stop !== undefined) return;
   const error = cancelledError(mirror.runId, reason);
@@ -164,7 +164,7 @@ function stopMirror(mirror: Mirror, reason: string): void {
   }
 }
 
-/** The workflow has ended, or goes on elsewhere: what the program here still waits for does not come. */
+/** The workflow has ended, or continues elsewhere: what the program here still waits for does not come. */
 export function endMirror(mirror: Mirror): void {
   const { runId } = mirror;
   const message = `This worker no longer runs "${runId}"`;
@@ -194,7 +194,7 @@ export function openVerb(mirror: Mirror, position: number, verb: OpenVerb): void
   wake(mirror);
 }
 
-/** Waits until the program here stands at this call; says what it does instead, where it never comes there. */
+/** Waits until the program here is at this call; says what it does instead, where it never comes there. */
 export async function standAt(mirror: Mirror, position: number, maxMs: number): Promise<string | undefined> {
   const isThere = (): boolean =>
     mirror.open.has(position) || mirror.changed !== undefined || mirror.isOver || mirror.stop !== undefined;

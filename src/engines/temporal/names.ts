@@ -1,4 +1,4 @@
-/** The one workflow type: whatever program there is, it is this workflow that carries it. */
+/** The one workflow type: whatever program there is, it is this workflow that runs it. */
 export const workflowType = 'rerailRun';
 /** The one activity type: the effect is named in its input. */
 export const activityType = 'rerailEffect';

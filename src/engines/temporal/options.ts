@@ -7,28 +7,28 @@ import { checkOptions } from '../../model/check/check-options.ts';
 
 /** How `temporal()` is set up. */
 export interface TemporalOptions {
-  /** Of the server: `host:port`. `127.0.0.1:7233` unless told. */
+  /** Of the server: `host:port`. `127.0.0.1:7233` by default. */
   readonly address?: string;
-  /** `default` unless told. */
+  /** `default` by default. */
   readonly namespace?: string;
-  /** The task queue of an agent is this, a colon and its name. `rerail` unless told. */
+  /** The task queue of an agent is this, a colon and its name. `rerail` by default. */
   readonly taskQueue?: string;
-  /** `true`, or what Temporal's own connections take. No encryption unless told. */
+  /** `true`, or what Temporal's own connections take. No encryption by default. */
   readonly tls?: boolean | Readonly<Record<string, unknown>>;
   /** For Temporal Cloud. */
   readonly apiKey?: string;
   /**
-   * Whether this process carries runs. `false` for one that only begins them and asks about them: another process must have made the
-   * same agent then. `true` unless told.
+   * Whether this process executes runs. `false` for one that only begins them and asks about them: another process must have made the
+   * same agent then. `true` by default.
    */
   readonly carries?: boolean;
   /** Encrypt or compress what Temporal keeps: `PayloadCodec`s of `@temporalio/common`, the same in every process. */
   readonly payloadCodecs?: readonly unknown[];
-  /** How long a verb of the host may take where the server does not answer. 10 s unless told. */
+  /** How long a verb of the host may take where the server does not answer. 10 s by default. */
   readonly requestTimeoutMs?: number;
-  /** Effects at work at the same time in this process. 100 unless told. */
+  /** Effects at work at the same time in this process. 100 by default. */
   readonly maxConcurrentEffects?: number;
-  /** Runs that this process keeps a copy of. 1,000 unless told; one too many costs time and nothing else. */
+  /** Runs that this process keeps a copy of. 1,000 by default; one too many costs time and nothing else. */
   readonly maxRuns?: number;
   /** Bounds that a run goes by. They stand in its history: a run keeps those that it was begun with. */
   readonly limits?: Partial<CarryLimits>;
@@ -38,7 +38,7 @@ export interface TemporalOptions {
   readonly workflowsPath?: string;
   /** The folder in which `@temporalio/worker` is installed, where it cannot be found from here. */
   readonly packagesFrom?: string;
-  /** Of what Temporal's SDK says on the console. `ERROR` unless told; nothing is changed where its `Runtime` was installed before. */
+  /** Of what Temporal's SDK says on the console. `ERROR` by default; nothing is changed where its `Runtime` was installed before. */
   readonly logLevel?: 'TRACE' | 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
 }
 

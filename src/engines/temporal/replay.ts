@@ -11,7 +11,7 @@ const sinks = { rerail: { tell: { fn: () => undefined, callDuringReplay: false }
 export type ReplayOptions = Pick<TemporalOptions, 'packagesFrom' | 'workflowBundle' | 'workflowsPath'>;
 
 /**
- * Replays the history of a run with the workflow of this version, without a server: whether runs that are under way can be carried by
+ * Replays the history of a run with the workflow of this version, without a server: whether runs that are under way can be run by
  * it. Rejects with `INVALID_STATE` where they cannot.
  *
  * @param history as Temporal exports it: `temporal workflow show --output json`, or `handle.fetchHistory()`

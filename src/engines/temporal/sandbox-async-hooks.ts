@@ -1,4 +1,4 @@
-/** Stands in for Node's in the sandbox of a workflow, where no code of a user runs: there is nothing to tell apart. */
+/** Replaces Node's in the sandbox of a workflow, where no code of a user runs: there is nothing to distinguish. */
 export class AsyncLocalStorage<Store> {
   getStore(): Store | undefined {
     return undefined;

@@ -1,4 +1,4 @@
-// Stands in the place of `node:crypto` inside the workflow, where no module of Node may be loaded. It gives the same digests.
+// Replaces `node:crypto` inside the workflow, where no module of Node may be loaded. It gives the same digests.
 
 /** SHA-256 of a text, written as `node:crypto` writes it. */
 export function hash(algorithm: string, text: string, encoding: 'hex' | 'base64url'): string {
@@ -22,7 +22,7 @@ export function createHash(algorithm: string): Hash {
 }
 
 /**
- * An id is chance, and chance is an effect: whoever asks for one here would not replay.
+ * An id is chance, and chance is an effect: code that asks for one here would not replay.
  *
  * @public
  */

@@ -41,7 +41,7 @@ export interface Closable {
 }
 
 export interface Worker {
-  /** Resolves when it is shut down; rejects where it cannot go on. */
+  /** Resolves when it is shut down; rejects where it cannot continue. */
   readonly run: () => Promise<void>;
   readonly shutdown: () => void;
 }

@@ -66,7 +66,7 @@ interface EffectScope {
 function openScope(): EffectScope {
   const scope = new temporal.CancellationScope({ cancellable: true });
   let enter: EffectScope['enter'] | undefined;
-  // It is called at once. Whoever enters by a snapshot makes no promise, other than by `run`.
+  // It is called at once. Code that enters by a snapshot makes no promise, other than by `run`.
   void scope.run(async () => {
     enter = temporal.AsyncLocalStorage.snapshot();
   });

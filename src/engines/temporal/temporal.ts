@@ -15,12 +15,12 @@ import { startWorkers } from './workers.ts';
 import type { Workers } from './workers.ts';
 
 /**
- * Runs carried by Temporal: the driver is a workflow in Temporal's sandbox, every effect an activity that is tried once. A run outlives
- * its process, and any process that has made the same agent goes on with it.
+ * Runs on Temporal: the driver is a workflow in Temporal's sandbox, every effect an activity that is tried once. A run outlives
+ * its process, and any process that has made the same agent continues it.
  *
  * @example
  * const agent = createAgent({ name: 'orders', model, engine: temporal({ address: '127.0.0.1:7233' }) });
- * await agent.serve(); // carries runs until it is closed
+ * await agent.serve(); // executes runs until it is closed
  */
 export function temporal(options: TemporalOptions = {}): CreateEngine {
   checkTemporalOptions(options);

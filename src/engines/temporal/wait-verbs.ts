@@ -39,7 +39,7 @@ function untilFired(generation: Generation, delayMs: number): Promise<void> {
   });
 }
 
-/** Waits for somebody outside. */
+/** Waits for an outside caller. */
 export async function waitForSignal(
   generation: Generation,
   position: number,
@@ -68,10 +68,10 @@ export async function waitForSignal(
   return signalled;
 }
 
-/** Keeps a signal, and gives it to whoever has waited longest for one of this name. Each is delivered once. */
+/** Keeps a signal, and gives it to the oldest wait for one of this name. Each is delivered once. */
 export function deliver(generation: Generation, { name, id, payload }: SignalPayload): void {
   const { inbox, waits, sandbox, begin } = generation;
-  // One too many is not kept: the history has it, and whoever sends it again under the same id is heard when there is room.
+  // One too many is not kept: the history has it, and the sender may send it again under the same id when there is room.
   if (inbox.add({ name, id, payload }) !== 'added') return;
   for (const wait of waits) {
     if (wait.signal !== name) continue;

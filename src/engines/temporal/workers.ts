@@ -8,7 +8,7 @@ import { activityType } from './names.ts';
 import type { ResolvedOptions } from './options.ts';
 import type { Closable, Worker } from './sdk.ts';
 
-/** What carries runs in this process. */
+/** What executes runs in this process. */
 export interface Workers {
   readonly close: () => Promise<void>;
 }
@@ -24,7 +24,7 @@ export interface Carrying {
 }
 
 const shutdownMs = 5000;
-/** Of what is not over by then is let go. */
+/** Of what is not over by then is released. */
 const maxCloseMs = 10_000;
 
 /** Starts two workers: one for the agent's queue, one for effects of runs that this process knows already. */
@@ -36,7 +36,7 @@ export async function startWorkers(carrying: Carrying): Promise<Workers> {
     namespace: options.namespace,
     activities: { [activityType]: activityOf(carrying) },
     maxConcurrentActivityTaskExecutions: options.maxConcurrentEffects,
-    // What is stopped in the middle goes on elsewhere, as after a crash: there is nothing to wait for.
+    // What is stopped in the middle continues elsewhere, as after a crash: there is nothing to wait for.
     shutdownGraceTime: 0,
     shutdownForceTime: shutdownMs,
     ...convertersOf(options),
@@ -78,7 +78,7 @@ interface Kept {
 const firstPauseMs = 200;
 const longestPauseMs = 30_000;
 
-/** A worker that stops by itself, as when its server was away at the wrong moment, is made anew until all of this is closed. */
+/** A worker that stops by itself, as when its server was away at the wrong moment, is made again until all of this is closed. */
 async function keepUp({ live, closing }: Kept, first: Worker, make: () => Promise<Worker>): Promise<void> {
   const { signal } = closing;
   let worker: Worker | undefined = first;
@@ -113,7 +113,7 @@ function shutDown(worker: Worker): void {
 /** So often within the time after which a silent worker is taken for dead. */
 const beatsPerTimeout = 4;
 
-/** The one activity. It tells Temporal that this process lives for as long as the effect is at work. */
+/** The one activity. It reports to Temporal that this process lives for as long as the effect is at work. */
 function activityOf({ options, host }: Carrying): (request: EffectRequest) => Promise<EffectReply> {
   const { Context } = options.sdk.activity;
   const { heartbeatTimeoutMs } = options.limits;

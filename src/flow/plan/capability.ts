@@ -41,7 +41,7 @@ export function capability<
   });
 }
 
-/** Reads the schema of a value. No model is told of it, so it need not be JSON Schema. */
+/** Reads the schema of a value. No model is informed of it, so it need not be JSON Schema. */
 export function readValueSchema(schema: Schema, what: string): ReturnType<typeof readSchema> {
   return readSchema(schema, what, { parameters: {} });
 }

@@ -5,7 +5,7 @@ import { adviseName, nearestNames } from '../../base/nearest.ts';
 import { nodeNames } from './plan-state.ts';
 import type { PlanDefinition, PlanLimits } from './plan-types.ts';
 
-/** What holds where nobody says otherwise. */
+/** What holds by default. */
 export const defaultPlanLimits: PlanLimits = {
   maxSteps: 20,
   maxReplans: 2,

@@ -96,7 +96,7 @@ function classifyCalls(
     }));
 }
 
-/** Why it is planned anew, what failed and what stays: for whoever reads the journal. */
+/** Why it is planned again, what failed and what stays: for the caller that reads the journal. */
 function planInput(state: PlanState): Json {
   const { because, failed, done } = state;
   return defined({

@@ -22,7 +22,7 @@ export function keyOf({ name, input }: Pick<RecordedCall, 'name' | 'input'>): st
   return callKey(name, typeof about === 'string' ? about : undefined);
 }
 
-/** The run ends here, until somebody resumes it: then the same call is made again. */
+/** The run ends here until it is resumed: then the same call is made again. */
 export function endAt(
   { state, call, record }: EndedCall,
   failure: Failure,
@@ -44,7 +44,7 @@ export function askAgain(ended: EndedCall, problem: string): PlanState {
   const key = keyOf(call);
   const before = state.unusable.get(key)?.attempts ?? 0;
   const isLast = before >= planning.definition.limits.maxPlanAttempts;
-  // Whoever resumes it has one more try, and the model is told then too.
+  // After a resume there is one more try, and the model is informed then too.
   const told = { attempts: isLast ? before : before + 1, problem };
   const next = { ...state, unusable: withEntry(state.unusable, key, told) };
   return isLast ? endAt({ ...ended, state: next }, unusableFailure(call.name, problem, before + 1)) : next;

@@ -38,7 +38,7 @@ function applyVerdict(
 function applyChosen(ended: EndedCall, { capabilities, none = '' }: Chosen): PlanState {
   const { planning, state } = ended;
   const { definition } = planning;
-  // Each question is asked anew the next time.
+  // Each question is asked again the next time.
   const next: PlanState = { ...used(ended), verdicts: new Map() };
   if (capabilities.length > 0) return { ...next, at: { type: 'plan' }, chosen: capabilities };
   const mayAsk = state.clarifications.length < definition.limits.maxClarifications;

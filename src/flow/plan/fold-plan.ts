@@ -21,7 +21,7 @@ export function foldPlan(definition: PlanDefinition, view: Pick<ConductorView, '
   return view.calls.reduce((state, call) => applyCall(planning, state, call), start);
 }
 
-/** What a node that is called now knows: for whoever performs the call. */
+/** What a node that is called now knows: for the code that performs the call. */
 export function planAbout(
   definition: PlanDefinition,
   view: Pick<ConductorView, 'task' | 'calls'>,
@@ -64,7 +64,7 @@ function applyTask(ended: EndedCall): PlanState {
 
 const noAnswer = '(The person gave no answer.)';
 
-/** The person has answered, or will not: then it goes on with what is known. */
+/** The person has answered, or will not: then it continues with what is known. */
 function applyClarified(ended: EndedCall): PlanState {
   const { planning, state, call, record } = ended;
   if (state.at.type !== 'clarify') return state;

@@ -49,7 +49,7 @@ function keepStray(ended: EndedCall, step: PlanStep): PlanState {
   return state.at.type === 'step' ? kept : { ...kept, at: state.at };
 }
 
-/** The first thing that somebody must do about it is to look. */
+/** The first thing that a person must do about it is to look. */
 function inDoubt(step: PlanStep, failure: Failure): Failure {
   const named = stepFailure(step, failure, 'critical');
   const hint = `Find out whether "${step.capability}" has happened before you run the task again.`;
@@ -74,13 +74,13 @@ function finish(ended: EndedCall, step: PlanStep): PlanState {
   });
 }
 
-/** What a step provides. A text of somebody who looked whether it happened may be no JSON: then nothing is known of it. */
+/** What a step provides. A text of a person who checked whether it happened may be no JSON: then nothing is known of it. */
 function readValues(content: string | undefined): Readonly<Record<string, Json>> {
   try {
     const read: unknown = JSON.parse(content ?? '{}');
     return isRecord(read) ? (read as Readonly<Record<string, Json>>) : {}; // JSON holds nothing else.
   } catch {
-    return {}; // Told by whoever misses a value.
+    return {}; // The step that misses a value reports it.
   }
 }
 

@@ -74,7 +74,7 @@ export function personReason({ failure }: CallRecord): string | undefined {
   return typeof comment === 'string' && comment.trim() !== '' ? comment.trim() : undefined;
 }
 
-/** Somebody said no to the plan as a whole. */
+/** A person said no to the plan as a whole. */
 export function planDenied({ name }: PlanDefinition, { failure }: CallRecord): Failure {
   return createFailure('PERMISSION_DENIED', {
     origin: 'tool',
@@ -123,7 +123,7 @@ export function nothingFits({ name, capabilities }: PlanDefinition, why: string)
   });
 }
 
-/** It happened, but what it provides is not known: nobody may do it again, and nothing can go on without it. */
+/** It happened, but what it provides is not known: it must not be done again, and nothing can continue without it. */
 export function valuesMissing({ key, capability }: PlanStep, missing: readonly string[]): Failure {
   return createFailure('TOOL_EXECUTION_ERROR', {
     origin: 'tool',

@@ -5,7 +5,7 @@ type Route = 'replan' | 'reclassify' | 'fail';
 
 /** Severity is the route. */
 export const routes = {
-  // The machine has retried it by the capability's own policy before anybody here hears of it.
+  // The machine has retried it by the capability's own policy before this code learns of it.
   retriable: 'fail',
   replanning: 'replan',
   reclassification: 'reclassify',

@@ -20,13 +20,13 @@ export type PlanPlace =
   | { readonly type: 'clarify'; readonly question: string; readonly back: 'classify' | 'plan' }
   | { readonly type: 'answered'; readonly text: string };
 
-/** What ended the run, or would: whoever resumes it calls the same again. */
+/** What ended the run, or would: a resumed run calls the same again. */
 export interface PlanEnd {
   readonly type: 'fail' | 'stop';
   readonly failure: Failure;
-  /** Of the record that it rests on. */
+  /** Of the record that it depends on. */
   readonly resumes: number;
-  /** Nobody may call it again, for nobody knows whether it happened. */
+  /** It must not be called again, for it is unknown whether it happened. */
   readonly isFinal?: true;
 }
 
@@ -46,13 +46,13 @@ export interface PlanState extends PlanProgress {
   readonly unusable: ReadonlyMap<string, Unusable>;
   /** By call. Where there is one, the place has not moved. */
   readonly ends: ReadonlyMap<string, PlanEnd>;
-  /** Why it is chosen or planned anew. */
+  /** Why it is chosen or planned again. */
   readonly because: string | undefined;
   /** What the latest plan changed, until its first step is done. */
   readonly difference: readonly string[] | undefined;
-  /** What the latest call has led to, where it failed and the plan goes on. */
+  /** What the latest call has led to, where it failed and the plan continues. */
   readonly rungs: readonly Rung[];
-  /** The person was told that no capability fits. */
+  /** The person was informed that no capability fits. */
   readonly hasAskedForCapability: boolean;
 }
 
@@ -111,7 +111,7 @@ export function withoutEntry<Value>(
   return rest;
 }
 
-/** Planned anew, because of a step or a person. Finished steps and their values stay. */
+/** Planned again, because of a step or a person. Finished steps and their values stay. */
 export function planAgain(state: PlanState, because: string, failed?: FailedStep): PlanState {
   return {
     ...state,
@@ -123,7 +123,7 @@ export function planAgain(state: PlanState, because: string, failed?: FailedStep
   };
 }
 
-/** Capabilities are chosen anew, and then it is planned anew. */
+/** Capabilities are chosen again, and then it is planned again. */
 export function chooseAgain(state: PlanState, because: string, failed?: FailedStep): PlanState {
   return {
     ...state,

@@ -39,7 +39,7 @@ export interface CapabilityOptions<Requires extends Values, Provides extends Val
   ) => ProvidedValues<Provides> | Promise<ProvidedValues<Provides>>;
   /** What a failure means for the plan. Nothing: the table of codes says it. */
   readonly classifyError?: (error: unknown) => CapabilityVerdict | undefined;
-  /** Settles a step of which nobody knows whether it was taken. */
+  /** Settles a step of which it is unknown whether it was taken. */
   readonly verify?: (
     values: ParsedValues<Requires>,
     context: CapabilityContext,
@@ -168,7 +168,7 @@ export interface PlanAbout {
   readonly subject?: string;
   /** What was wrong with the last answer of this node. */
   readonly problem?: string;
-  /** Why it is chosen or planned anew. */
+  /** Why it is chosen or planned again. */
   readonly because?: string;
   /** The person may still be asked. */
   readonly mayAsk: boolean;

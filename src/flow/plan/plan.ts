@@ -51,7 +51,7 @@ export interface PlanOptions extends ConductedOptions {
   readonly approvePlan?: boolean;
   /** A model says what the conversation asks for. On by default; otherwise the last message of the user is the task. */
   readonly extractTask?: boolean;
-  /** How often it is planned, chosen and asked anew. */
+  /** How often it is planned, chosen and asked again. */
   readonly bounds?: Partial<PlanLimits>;
 }
 
@@ -68,8 +68,8 @@ const optionNames: readonly string[] = [
 ];
 
 /**
- * Makes an agent that chooses capabilities for a task, plans, takes the steps and answers. What fails is tried again, planned anew,
- * chosen anew or explained, by its severity. Throws a `FlowError` that names the capability and the way to mend it.
+ * Makes an agent that chooses capabilities for a task, plans, takes the steps and answers. What fails is tried again, planned again,
+ * chosen again or explained, by its severity. Throws a `FlowError` that names the capability and the way to fix it.
  *
  * @example
  * const operator = plan({ model, capabilities: [readSensor, averageOf, notify] });
@@ -180,7 +180,7 @@ function nodesOf(definition: PlanDefinition, children: Children): ReadonlyMap<st
   for (const [name, node] of Object.entries(plannersOf(definition)))
     nodes.set(name, questionNode(definition, children, node));
   nodes.set(nodeNames.clarify, { perform: (call) => askPerson(call) });
-  // Whoever gets here has the yes: the permission of the tool asks for it.
+  // Here it is approved: the permission of the tool asks for that.
   nodes.set(nodeNames.approve, { perform: async () => ({ type: 'ok', content: '{}' }) });
   return nodes;
 }

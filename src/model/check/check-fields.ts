@@ -35,7 +35,7 @@ const count: FieldRule = {
 };
 const flag: FieldRule = { isLegal: (value) => typeof value === 'boolean', rule: 'true or false' };
 
-/** Every field of a request: what it must be, or that somebody else looks at it. */
+/** Every field of a request: what it must be, or that another check looks at it. */
 const fieldRules = {
   messages: 'elsewhere',
   tools: 'elsewhere',

@@ -39,7 +39,7 @@ interface Seen {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Says what is wrong with a part of its type; the text goes on after the place of the part. */
+/** Says what is wrong with a part of its type; the text continues after the place of the part. */
 type PartRule = (part: Fields, seen: Seen) => string | undefined;
 type PartRules = ReadonlyMap<unknown, PartRule>;
 

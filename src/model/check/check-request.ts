@@ -19,7 +19,7 @@ const maxNamedProblems = 8;
 
 /**
  * Says what a request asks for that the model does not take, and what no model would take, before anything is sent. One
- * failure names all of it. Nothing is dropped silently: whoever wants less asks for less.
+ * failure names all of it. Nothing is dropped silently: a caller that wants less asks for less.
  */
 export function checkRequest(model: CheckedModel, request: ModelRequest): Failure | undefined {
   try {

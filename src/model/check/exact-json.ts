@@ -70,13 +70,13 @@ function digitsOf(text: string): string {
     .replace(/0+$/, '');
 }
 
-// A character that is none: it stands in no text that anybody means.
+// A character that is none: no meaningful text contains it.
 const mark = '\uFFFF';
 const maxSpots = 10_000;
 
 /**
  * Reads JSON from a provider. What cannot be read exactly is kept as it was written until `writeExactly` writes it again, so that
- * whoever looks at the arguments of a call sees what the model wrote. Throws a `SyntaxError` as `JSON.parse` does.
+ * the code that looks at the arguments of a call sees what the model wrote. Throws a `SyntaxError` as `JSON.parse` does.
  */
 export function parseExactly(json: string): unknown {
   const value: unknown = JSON.parse(json);

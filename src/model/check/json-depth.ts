@@ -1,4 +1,4 @@
-/** Deeper than anybody means, and far less than what overflows the stack of whoever walks the value. */
+/** Deeper than any intended value, and far less than what overflows the stack of the code that walks the value. */
 export const maxJsonDepth = 1000;
 
 const quote = 34;

@@ -35,7 +35,7 @@ export function badSchema({ what, place }: Compiling, expected: string, seen: un
   return configError(`Cannot use the JSON Schema of ${what}: ${where} must be ${expected}, got ${shown}`);
 }
 
-/** The check of a schema that stands at a further place. */
+/** The check of a schema that is at a further place. */
 export function compileAt(compiling: Compiling, key: string | number, node: unknown): Check {
   compiling.place.push(String(key));
   const check = compiling.compile(node);

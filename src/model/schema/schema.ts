@@ -16,7 +16,7 @@ import type { InputCheck, Schema, SchemaIssue } from '../tool.ts';
 import { zodJsonSchema } from './zod-json-schema.ts';
 import { isZod3, readZodNode } from './zod-node.ts';
 
-/** A schema as everything else uses it: as the model is told, and as a check. */
+/** A schema as everything else uses it: as the model gets it, and as a check. */
 export interface ReadSchema {
   /** A frozen copy. */
   readonly json: JsonSchema;
@@ -27,7 +27,7 @@ export interface ReadSchema {
 }
 
 export interface ReadSchemaOptions {
-  /** What the model is told instead of the schema's own JSON Schema. */
+  /** What the model gets instead of the schema's own JSON Schema. */
   readonly parameters?: JsonSchema | undefined;
 }
 

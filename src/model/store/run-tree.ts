@@ -1,4 +1,4 @@
-// A flow, a team and a plan have runs of their own below them: `<run>/<node>`, of the agent `<agent>/<node>`. Whoever keeps runs
+// A flow, a team and a plan have runs of their own below them: `<run>/<node>`, of the agent `<agent>/<node>`. Code that keeps runs
 // knows by these names which belong together: a run goes with those below it.
 
 /** The run that this one may stand below: nothing where its names say that there is none. */
@@ -13,7 +13,7 @@ export interface NamedRun {
   readonly agent: string;
 }
 
-/** Whether a run stands below another one, at whatever depth. */
+/** Whether a run is below another one, at whatever depth. */
 export function isBelow({ runId, agent }: NamedRun, above: string): boolean {
   return runId.startsWith(`${above}/`) && agent.includes('/');
 }

@@ -7,14 +7,14 @@ import type { LatestOf, Restored, WholeRun, WholeSession } from './whole-run.ts'
  * Where runs are kept so that they outlive the process. Every verb may reject with a `RerailError` whose failure is of the origin
  * `storage` (`STORAGE_FULL`, `STORAGE_LOCKED` …) and with nothing else.
  *
- * - A run is a list of events, numbered from 1 without a gap; each carries the hash of the one before it.
+ * - A run is a list of events, numbered from 1 without a gap; each has the hash of the one before it.
  * - A verb that resolves has written what it was given: it survives `kill -9` and, by the store's promise, a loss of power.
- * - A run belongs to one owner at a time. A lease has an epoch; whoever holds an old one is refused.
+ * - A run belongs to one owner at a time. A lease has an epoch; the process that holds an old one is refused.
  */
 export interface Store {
   /** For people: what it is and where, such as `sqlite runs.db`. */
   readonly name: string;
-  /** `required`: what cannot be written is not done. `bestEffort`: the run goes on in memory, and says so. */
+  /** `required`: what cannot be written is not done. `bestEffort`: the run continues in memory, and says so. */
   readonly durability: Durability;
   readonly runs: RunStore;
   readonly blobs: BlobStore;
@@ -35,11 +35,11 @@ export type Durability = 'required' | 'bestEffort';
 export interface RunStore {
   /** Begins a run with its first events and takes its lease. */
   readonly create: (run: NewRun, owner: LeaseOwner) => Promise<Created>;
-  /** Takes the lease of a run that nobody holds, whose lease has run out, or whose owner is known to be dead. */
+  /** Takes the lease of a run that no process holds, whose lease has run out, or whose owner is known to be dead. */
   readonly claim: (runId: string, owner: LeaseOwner) => Promise<Claimed>;
   /** Adds events to a run, and changes what is listed of it: both or neither. In the order of the calls. */
   readonly append: (lease: Lease, addition: Addition) => Promise<void>;
-  /** Makes all leases of this owner last anew. Gives the runs that are no longer his. */
+  /** Renews all leases of this owner. Gives the runs that are no longer his. */
   readonly renew: (owner: LeaseOwner) => Promise<readonly string[]>;
   /** Gives a run back. Does nothing where the lease is not the current one. */
   readonly release: (lease: Lease) => Promise<void>;
@@ -49,9 +49,9 @@ export interface RunStore {
   readonly events: (runId: string, range?: EventRange) => Promise<readonly StoredEvent[]>;
   readonly list: (query?: RunQuery) => Promise<RunPage>;
   readonly latestOf?: LatestOf;
-  /** Keeps a signal for a run until it is taken: also while nobody carries the run. Once per id. */
+  /** Keeps a signal for a run until it is taken: also while no process runs the run. Once per id. */
   readonly signal: (runId: string, signal: NewSignal) => Promise<SignalKept>;
-  /** Signals that nobody has taken yet, the oldest first. */
+  /** Signals that are not taken yet, the oldest first. */
   readonly signals: (runId: string) => Promise<readonly StoredSignal[]>;
   /** Runs that somebody should take up now: interrupted, due, or signalled. The longest waiting first. */
   readonly waiting: (query: WaitingQuery) => Promise<readonly WaitingRun[]>;
@@ -64,10 +64,10 @@ export interface RunStore {
   readonly remove: (runId: string) => Promise<boolean>;
   /** Accepts what is there as the whole truth, where the record of the head says that there was more. */
   readonly acceptHead: (runId: string) => Promise<void>;
-  /** All that is kept of a run, at one moment, whoever holds it. */
+  /** All that is kept of a run, at one moment, whichever process holds it. */
   readonly whole: (runId: string) => Promise<WholeRun | undefined>;
   /**
-   * Keeps a run as another store had it, with its times and hashes; nobody holds it then. Its contents must be here already, for they
+   * Keeps a run as another store had it, with its times and hashes; no process holds it then. Its contents must be here already, for they
    * come one by one. `STORAGE_CORRUPT` where its hashes do not hold.
    */
   readonly restore: (run: WholeRun) => Promise<Restored>;
@@ -103,7 +103,7 @@ export type Claimed =
       readonly type: 'claimed';
       readonly lease: Lease;
       readonly row: RunRow;
-      /** Somebody else had it and never gave it back: he crashed, or was too slow. */
+      /** Another process had it and never gave it back: he crashed, or was too slow. */
       readonly wasAbandoned: boolean;
     }
   | { readonly type: 'held'; readonly ownerId: string; readonly untilMs: number }
@@ -131,7 +131,7 @@ export interface StoredEvent extends NewEvent {
 }
 
 export interface EventRange {
-  /** Inclusive; 1 unless told. */
+  /** Inclusive; 1 by default. */
   readonly from?: number;
   /** Inclusive. */
   readonly to?: number;
@@ -153,7 +153,7 @@ export interface RunRow {
   readonly headHash: string;
   /** The event that the current generation begins with. */
   readonly generationSeq: number;
-  /** How often its owner vanished while it was running, since it was last taken up by hand. */
+  /** How often its owner vanished while it was running, since it was last resumed manually. */
   readonly crashes: number;
   readonly sessionId?: string;
   /** What it was asked and what it answered, bounded: for searching. */
@@ -164,7 +164,7 @@ export interface RunRow {
   readonly code?: string;
   /** Why it was stopped or suspended; `denied:1` where it completed without so many calls, to which nobody had said yes. */
   readonly reason?: string;
-  /** Not to be taken up before. Milliseconds since 1970. */
+  /** Not to be resumed before. Milliseconds since 1970. */
   readonly resumeAtMs?: number;
   readonly turns: number;
   readonly costUsd?: number;
@@ -201,7 +201,7 @@ export interface RunQuery {
   readonly toMs?: number;
   /** Only runs below this one; `false`: only those that stand below none. See `run-tree.ts`. */
   readonly below?: string | false;
-  /** At most so many, 50 unless told, at most 1000. */
+  /** At most so many, 50 by default, at most 1000. */
   readonly limit?: number;
   /** From the page before. */
   readonly cursor?: string;
@@ -233,10 +233,10 @@ export interface WaitingQuery {
   readonly limit: number;
 }
 
-/** A run that nobody carries and that could go on. */
+/** A run that no process runs and that could continue. */
 export interface WaitingRun {
   readonly row: RunRow;
-  /** Its owner vanished; its time has come; somebody has answered. */
+  /** Its owner vanished; its time has come; a person has answered. */
   readonly why: 'interrupted' | 'due' | 'signalled';
 }
 
@@ -257,7 +257,7 @@ export interface BlobStore {
 export interface SessionStore {
   /** Creates it where there is none. `runId` makes it idempotent: a run adds once. */
   readonly append: (sessionId: string, messages: readonly Message[], runId: string) => Promise<void>;
-  /** The latest so many, in order; all unless told. Empty where there is no such session. */
+  /** The latest so many, in order; all by default. Empty where there is no such session. */
   readonly messages: (sessionId: string, range?: { readonly last?: number }) => Promise<readonly Message[]>;
   readonly find: (sessionId: string) => Promise<SessionRow | undefined>;
   readonly list: (query?: { readonly limit?: number; readonly cursor?: string }) => Promise<SessionPage>;

@@ -1,7 +1,7 @@
 import type { Message } from '../message.ts';
 import type { RunRow, SessionRow, StoredEvent, StoredSignal } from './store.ts';
 
-/** All that is kept of a run: what another store needs to go on with it as if it had always been there. */
+/** All that is kept of a run: what another store needs to continue it as if it had always been there. */
 export interface WholeRun {
   readonly row: RunRow;
   readonly events: readonly StoredEvent[];

@@ -3,10 +3,10 @@ import type { AgentParts } from '../agent-parts.ts';
 import type { Family } from '../run/family.ts';
 import type { LiveRun, RunBounds } from '../run/live-run.ts';
 
-/** Under this key the options of a run say where it stands below another one. Not for callers: nobody can write it by accident. */
+/** Under this key the options of a run say where it is below another one. Not for callers: it cannot be written by accident. */
 export const childPlace: unique symbol = Symbol('the place of a child run');
 
-/** Where a run stands below another one. */
+/** Where a run is below another one. */
 export interface ChildPlace {
   readonly bounds: RunBounds;
   readonly family: Family;

@@ -54,7 +54,7 @@ function childIdIn({ type, body }: NewEvent): string | undefined {
 }
 
 /**
- * A run's events as they were when the one above was told of it: up to that end or wait. By the time, and by the count where all of
+ * A run's events as they were when the one above was informed of it: up to that end or wait. By the time, and by the count where all of
  * it happened in the same millisecond.
  */
 export function eventsAsTold(

@@ -18,7 +18,7 @@ import type { LiveRun } from '../run/live-run.ts';
 import { readAnswer } from '../model-call/model-effect.ts';
 
 /**
- * Asks the conductor what comes next. The answer takes the place of a model's, and stands in the journal like one. A promise only
+ * Asks the conductor what comes next. The answer takes the place of a model's, and is in the journal like one. A promise only
  * where functions of the caller take part: each costs as much as the decision.
  */
 export function performConductEffect(
@@ -205,7 +205,7 @@ function nothingToDo(runId: string): Error {
   return new Error(`The conductor of run "${runId}" calls nothing and gives no answer`);
 }
 
-/** Whoever hears the run hears the answer as a text, as of any other. */
+/** A caller that receives the run receives the answer as a text, as of any other. */
 function answerOf(live: LiveRun, { text, output }: Extract<ConductorStep, { type: 'answer' }>): Answer {
   const { turn } = live.state as RunState; // See above.
   publish(live, { type: 'text-delta', turn, text });

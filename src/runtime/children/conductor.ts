@@ -17,7 +17,7 @@ export interface Conductor {
    * take part in it. It may throw: that ends the run with the failure.
    */
   readonly decide: (view: ConductorView, bounds: FunctionBounds) => ConductorStep | Promise<ConductorStep>;
-  /** What it goes by, in words: so that a change of it is seen when a run is taken up again. */
+  /** What it goes by, in words: so that a change of it is seen when a run is resumed. */
   readonly shape?: string;
   /** What became of the nodes, by what is on record; for the outcome. Pure. */
   readonly report: (view: ConductorView, outcome: RunOutcome) => readonly NodeReport[];
@@ -29,7 +29,7 @@ export interface ConductorView {
   /** What the run was asked: everything before the first call. */
   readonly task: readonly Message[];
   readonly calls: readonly RecordedCall[];
-  /** How often the run was gone on with after a failure or a cancellation. A failed node of an earlier life may be called again. */
+  /** How often the run was continued after a failure or a cancellation. A failed node of an earlier life may be called again. */
   readonly resumes: number;
 }
 

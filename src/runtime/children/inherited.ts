@@ -17,7 +17,7 @@ export interface Inherited extends Pick<
   AgentParts,
   'store' | 'approve' | 'clock' | 'random' | 'gates' | 'leaseMs' | 'confinement'
 > {
-  /** Its name on record: nobody takes up its runs but through the one above. */
+  /** Its name on record: its runs are resumed only through the one above. */
   readonly name: string;
   readonly rules: PermissionRules;
 }
@@ -26,7 +26,7 @@ export interface Inherited extends Pick<
 export interface AgentExtras {
   /** Another name than the agent's own. */
   readonly name?: string;
-  /** That of the agent itself: it is set up once, whoever it works for. */
+  /** That of the agent itself: it is set up once, whichever run it works for. */
   readonly setup?: Setup;
   readonly inherited?: Inherited;
   readonly conductor?: Conductor;
@@ -93,7 +93,7 @@ export function withExtras(
   };
 }
 
-/** Whoever must be asked by the one above cannot be left out by the one below. */
+/** A person whom the one above must ask cannot be left out by the one below. */
 function callbacksWithin(
   own: AgentCallbacks | undefined,
   { approve, rules }: Inherited,
@@ -113,7 +113,7 @@ export function rulesWithin(own: PermissionRules, inherited: Inherited | undefin
   return inherited === undefined ? own : intersectRules(inherited.rules, own);
 }
 
-/** Both together: what somebody else adds comes after the agent's own. */
+/** Both together: what the run above adds comes after the agent's own. */
 export function mergeExtras(own: AgentExtras, more: AgentExtras): AgentExtras {
   return {
     ...own,

@@ -106,7 +106,7 @@ function endOf(
   }
   const { failure } = ended;
   const content = wordsForModel(tool, failure);
-  // Whoever cancelled the run has broken it off: that says nothing about the node.
+  // A cancelled run has interrupted it: that says nothing about the node.
   const isBrokenOff = failure.code === 'CANCELLED' && context.signal.aborted;
   return {
     callId,
@@ -120,7 +120,7 @@ function endOf(
   };
 }
 
-/** The run ends: what waits for it below waits in vain. What cannot be told is left to whoever finds it. */
+/** The run ends: what waits for it below waits in vain. What cannot be delivered is left for the next process that finds it. */
 export async function leaveNodes(parts: AgentParts, state: RunState): Promise<void> {
   const { nodes } = parts;
   if (nodes === undefined) return;

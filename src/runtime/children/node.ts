@@ -8,15 +8,15 @@ import type { Family } from '../run/family.ts';
 
 /** A call that is not a function of the process but a run of its own, or a question to a person. It may wait outside the process. */
 export interface Node {
-  /** Who does the work, where it is an agent: so that a change of it is seen when a run is taken up again. */
+  /** Who does the work, where it is an agent: so that a change of it is seen when a run is resumed. */
   readonly agent?: AgentParts;
   /** Carries it to an end, or to where it waits. Called again after a crash, a retry and an answer: never does twice what it has done. Never rejects. */
   readonly perform: (call: NodeCall) => NodeEnd | Promise<NodeEnd>;
-  /** The run will not go on: what waits for it waits in vain. */
+  /** The run will not continue: what waits for it waits in vain. */
   readonly cancel?: (call: LeftCall) => Promise<void>;
 }
 
-/** A call that nobody will go on with. */
+/** A call that will not be continued. */
 export type LeftCall = Pick<NodeCall, 'parts' | 'state' | 'callId' | 'input'>;
 
 export interface NodeCall {
@@ -38,7 +38,7 @@ export interface NodeCall {
   readonly depth: number;
   /** What is to be done once nobody will ask for the run that calls any more. */
   readonly onForgotten: (forget: () => void) => void;
-  /** Passes on what a run below tells, also where nothing listens yet: a subscriber may come late. */
+  /** Passes on what a run below reports, also where nothing listens yet: a subscriber may come late. */
   readonly tell: (childId: string, event: RunEvent) => void;
 }
 

@@ -16,7 +16,7 @@ export interface FailedHook {
   readonly failure: Failure;
 }
 
-/** Tells of observers that failed, within a bound. */
+/** Reports of observers that failed, within a bound. */
 export interface HookNotes {
   readonly note: (place: HookPlace, what: { readonly about: EventSource; readonly fault: HookFault }) => void;
   readonly add: (failed: FailedHook) => void;
@@ -27,7 +27,7 @@ export const maxNotesPerRun = 20;
 /** Pairs of run and hook that are counted at a time; beyond, the oldest is forgotten. */
 const maxCounted = 1000;
 
-/** Counts by run and hook, so that one that always fails is told of in every run, and in none without end. */
+/** Counts by run and hook, so that one that always fails is reported in every run, and in none without end. */
 export function createHookNotes(onFailed: ((failed: FailedHook) => void) | undefined): HookNotes {
   const counts = new Map<string, number>();
   const add = ({ runId, agent, hook, point, failure }: FailedHook): void => {
@@ -65,7 +65,7 @@ export function ownerOfHook(
   });
 }
 
-/** Of what goes wrong while a hook hears about failures there is no report, or it would never end. */
+/** What goes wrong while a hook receives failures is not reported, or it would never end. */
 export const unheard: CodeOwner = { onStray: () => 'taken' };
 
 /** An observer that is still busy when the process need not stay for it any more. */

@@ -50,7 +50,7 @@ export async function beforeModel(performing: Performing, turn: number): Promise
   }
 }
 
-/** An answer that no model gave: nothing was sent, and whoever watches is told the text all the same. */
+/** An answer that no model gave: nothing was sent, and listeners get the text all the same. */
 async function standIn(
   { parts: { output }, live }: Performing,
   turn: number,
@@ -80,7 +80,7 @@ export async function afterModel(performing: Performing, event: MachineEvent): P
   return { ...event, step: { ...step, value } };
 }
 
-/** The answer with another text: shown anew, and its form checked anew. */
+/** The answer with another text: shown again, and its form checked again. */
 async function reworded(
   { parts: { output }, live }: Performing,
   turn: number,
@@ -181,7 +181,7 @@ function askBefore(performing: Performing, index: number): Promise<HookVerdict<'
   return askHooks(performing, { point: 'before-tool', index }, { ...factsOf(performing, turn), call });
 }
 
-/** May change what the model is told of a result, or deny it. */
+/** May change what the model reads of a result, or deny it. */
 export async function afterTools(
   performing: Performing,
   ends: readonly AttemptedCall[],
@@ -234,7 +234,7 @@ function factsOf({ parts, live }: Performing, turn: number): { runId: string; ag
   return { runId: live.runId, agent: parts.name, turn };
 }
 
-/** What a hook is asked stays outside the journal; what it answered stands in it. */
+/** What a hook is asked stays outside the journal; what it answered is in it. */
 export async function askHooks<Point extends HookPoint>(
   { durable, live }: Performing,
   { point, index = 0 }: { readonly point: Point; readonly index?: number },
@@ -248,7 +248,7 @@ export async function askHooks<Point extends HookPoint>(
   return verdict.type === 'continue' && verdict.modifiedBy.length === 0 ? { ...verdict, moment } : verdict;
 }
 
-/** What ends the run: a guardrail's no, a transformer's failure, or somebody's wish. */
+/** What ends the run: a guardrail's no, a transformer's failure, or a cancel request. */
 export function endOf(verdict: { readonly type: string; readonly failure?: Failure }): BrokenOff {
   if (verdict.failure === undefined) return { type: 'cancelled' };
   return { type: verdict.type === 'halt' ? 'halted' : 'broken', failure: verdict.failure };
@@ -267,7 +267,7 @@ function stoodIn({ callId, name }: HookCall, content: ToolEnd['content']): ToolE
   return { callId, name, type: 'ok', content, resultHash: hashOf(content), durationMs: 0 };
 }
 
-/** Only what is told to the model was held back: the tool has run. */
+/** Only what is reported to the model was held back: the tool has run. */
 function withheld(end: ToolEnd): ToolEnd {
   const { failure } = end;
   return failure === undefined

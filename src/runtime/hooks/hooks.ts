@@ -37,7 +37,7 @@ export interface HookRunner {
   /** What observers of ours put around the code of a tool; most agents have none. */
   readonly aroundTool: AroundTool | undefined;
   /**
-   * Asks the transformers and then the guardrails of a point, each kind in the order of the list, and tells the observers what
+   * Asks the transformers and then the guardrails of a point, each kind in the order of the list, and informs the observers what
    * came of it without waiting for them. Never rejects.
    */
   readonly run: <Point extends HookPoint>(
@@ -45,7 +45,7 @@ export interface HookRunner {
     moment: Moments[Point],
     options?: { readonly signal?: AbortSignal | undefined },
   ) => Promise<HookVerdict<Point>>;
-  /** Tells every observer with `onEvent`, without waiting. Never throws. */
+  /** Informs every observer with `onEvent`, without waiting. Never throws. */
   readonly tellEvent: (event: RunEvent, about: EventSource) => void;
   /** A run has ended: observers that hang are reported and left behind. */
   readonly endRun: (about: EventSource) => void;
@@ -62,7 +62,7 @@ export interface HookRunner {
 export interface HookRunnerOptions {
   readonly clock: Clock;
   /**
-   * Hears of an observer's failure, at most twenty times per hook and run. Must not throw; it may tell the event on, for what
+   * Learns of an observer's failure, at most twenty times per hook and run. Must not throw; it may pass the event on, for what
    * observers make of that is not reported again.
    */
   readonly onFailed?: ((failed: FailedHook) => void) | undefined;
@@ -73,11 +73,11 @@ export interface HookRunnerOptions {
 /** How long a hook may take over one answer unless it says otherwise. */
 const defaultHookTimeoutMs = 5000;
 
-/** Sorts the hooks once, so that a point costs what stands at it. The hooks have been through `checkHooks`. */
+/** Sorts the hooks once, so that a point costs what is at it. The hooks have been through `checkHooks`. */
 export function createHookRunner(hooks: readonly Hook[], options: HookRunnerOptions): HookRunner {
   const { clock, onFailed, strayErrors = 'report' } = options;
   const listeners = hooks.filter(isListener);
-  // Most agents have none, and some are made anew for every request.
+  // Most agents have none, and some are made again for every request.
   const held = lazy(() => ({
     clock,
     strayErrors,
@@ -171,7 +171,7 @@ async function askAll<Point extends HookPoint>(
   step: Step<Point>,
 ): Promise<HookVerdict<Point> | undefined> {
   for (const hook of hooks) {
-    // What stands in for the step is not transformed further, but a guardrail may still say no to the step.
+    // The replacement of the step is not transformed further, but a guardrail may still say no to the step.
     if (step.progress.standIn !== undefined && hook.kind === 'transformer') continue;
     if (step.asked.signal?.aborted) return { type: 'aborted' };
     const end = call(held, hook, step);

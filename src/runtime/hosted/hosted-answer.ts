@@ -18,7 +18,7 @@ interface Sending {
   readonly announced: Announced | undefined;
 }
 
-/** One answer to one question: whoever answers it a second time is too late. A run that is under way is only joined. */
+/** One answer to one question: a second answer is too late. A run that is under way is only joined. */
 export async function sendAnswer(engine: Engine, { runId, payload, announced }: Sending): Promise<void> {
   if (announced === undefined) return;
   const { seq, outcome, provenance } = announced;

@@ -5,10 +5,10 @@ import type { LiveRun, Watcher } from '../run/live-run.ts';
 import type { RunOptions } from '../run/run-input.ts';
 import { createLateListener } from '../watch/run-watchers.ts';
 
-/** A caller of this process that waits for a run, and is told of it as far as this process carries it. */
+/** A caller of this process that waits for a run, and is informed of it as far as this process runs it. */
 export interface HostedCaller {
   readonly live: LiveRun;
-  /** The run itself tells its end where it is carried here; else this does. */
+  /** The run itself reports its end where it is carried here; else this does. */
   readonly tellEnd: (outcome: RunOutcome) => void;
   /** It waits no more. */
   readonly stop: () => void;

@@ -10,7 +10,7 @@ import type { LiveRun } from '../run/live-run.ts';
 import { withMovedRuns } from './moved-run.ts';
 import { watchRun } from '../watch/run-watchers.ts';
 
-/** The one driver as an engine outside carries it: what it comes to is announced, or returned with what it takes to go on. */
+/** The one driver as an engine outside runs it: what it comes to is announced, or returned with what it takes to continue. */
 export function createHostedProgram(held: HostedRuns): DurableProgram {
   return withMovedRuns(async (durable, input) => {
     const live = takeUp(held, durable.runId);
@@ -24,7 +24,7 @@ export function createHostedProgram(held: HostedRuns): DurableProgram {
   });
 }
 
-/** Whoever waits for it in this process hears of it from here on. */
+/** A caller that waits for it in this process learns of it from here on. */
 function takeUp({ parts, runs, carried }: HostedRuns, runId: string): LiveRun {
   const waited = runs.get(runId);
   // A second copy of the run must not share what the first one has in its hands.

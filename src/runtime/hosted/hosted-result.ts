@@ -13,7 +13,7 @@ import type { LiveRun } from '../run/live-run.ts';
 /** What the program of a hosted run returns. */
 export interface HostedResult {
   readonly outcome: RunOutcome;
-  /** Of a run that can be gone on with. */
+  /** Of a run that can be continued. */
   readonly state?: RunState;
 }
 
@@ -27,7 +27,7 @@ export function resultOf(outcome: RunOutcome | undefined, state: RunState | unde
   return canGoOn && state !== undefined ? { outcome, state } : { outcome };
 }
 
-/** The engine could not begin the run, or cannot be asked about it: the run may well go on there. */
+/** The engine could not begin the run, or cannot be asked about it: the run may well continue there. */
 export function hostedEnd(
   { parts }: HostedRuns,
   { runId, state }: LiveRun,

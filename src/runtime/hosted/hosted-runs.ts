@@ -39,9 +39,9 @@ import { checkRecord, refused } from './take-over.ts';
 /** The runs of an agent that an engine outside carries: here, or in another process that has made the same agent. */
 export interface HostedRuns extends ExtendableAgent {
   readonly engine: () => Promise<Engine>;
-  /** Somebody has asked for it. */
+  /** Cancellation was requested. */
   isOpen: boolean;
-  /** Those that this process carries or waits for. */
+  /** Those that this process runs or waits for. */
   readonly runs: Map<string, LiveRun>;
   /** Those that it carries: the engine has handed them to this process. */
   readonly carried: Set<string>;
@@ -86,7 +86,7 @@ export function createHostedRuns(resolve: ResolveParts, createEngine: CreateEngi
   return facesOf(held);
 }
 
-/** Each effect waits until the agent is set up. What failed is on record, and whoever goes on with the run has it tried again. */
+/** Each effect waits until the agent is set up. What failed is on record, and the process that continues the run has it tried again. */
 function gated(effects: Effects, { setup, clock }: AgentParts): Effects {
   if (setup === undefined) return effects;
   const waiting = Object.entries(effects).map(([name, effect]): readonly [string, Effect] => [
@@ -160,7 +160,7 @@ function begin(held: HostedRuns, input: RunInput, { options, watcher }: CallerOp
   return { runId, outcome, leave: () => void leave(held, caller, starting) };
 }
 
-/** A process that the engine chooses carries the run, and has only what the agent itself was made with. */
+/** The engine chooses the process that executes the run, which and has only what the agent itself was made with. */
 function checkHosted(options: RunOptions, kind: Parameters<typeof checkRunOptions>[1]): void {
   checkRunOptions(options, kind);
   if (options.tools === undefined || options.tools.length === 0) return;
@@ -243,7 +243,7 @@ async function resume(held: HostedRuns, runId: string, options: ResumeOptions): 
   return follow(held, caller, { starting, options, afterSeq: seqOf(announced) });
 }
 
-/** Goes on with a run of another backend: its record is a part of what it begins with here. */
+/** Continues a run of another backend: its record is a part of what it begins with here. */
 async function takeOver(held: HostedRuns, given: RunSnapshot, options: TakeOverOptions): Promise<RunOutcome> {
   checkHosted(options, 'takeOver');
   const record = checkRecord(held.parts, given, options);

@@ -106,7 +106,7 @@ function next(past: Past, ask: (position: number) => Asked): JournalEntry | unde
   throw programChangedError({ runId: durable.runId, generation: moved.record.generation, ...difference });
 }
 
-/** The engine itself, for what is not on record; nobody goes on where the run was cancelled there. */
+/** The engine itself, for what is not on record; no process continues where the run was cancelled there. */
 function live({ durable, moved }: Past): Durable {
   const { cancelReason } = moved.record;
   if (cancelReason !== undefined) throw cancelledError(durable.runId, cancelReason);

@@ -24,7 +24,7 @@ import { rowOfStart } from '../record/stored-rows.ts';
 import { toEvent } from '../record/stored-run.ts';
 import { watchRun } from '../watch/run-watchers.ts';
 
-/** Goes on with a run that began on another backend, from what is on record of it there. */
+/** Continues a run that began on another backend, from what is on record of it there. */
 export async function takeOverRun(
   held: HeldRuns,
   given: RunSnapshot,
@@ -78,7 +78,7 @@ async function writeRecord({ store }: RunKeeper, parts: AgentParts, record: RunS
   if (created.type === 'created') await store.runs.release(created.lease);
 }
 
-/** A record that this agent can go on with, without the rights that it claims. Throws where it is none. */
+/** A record that this agent can continue with, without the rights that it claims. Throws where it is none. */
 export function checkRecord(
   { conductor, name, newId, clock }: AgentParts,
   given: unknown,
@@ -104,7 +104,7 @@ export function isNoAnswer({ name }: { readonly name: string }): boolean {
   return name !== 'resume';
 }
 
-/** Why a record cannot be gone on with here, and what to do instead. */
+/** Why a record cannot be continued here, and what to do instead. */
 export function refused({ runId }: RunSnapshot, why: string, hint: string): RerailError {
   const message = `The run "${runId}" cannot be taken over: ${why}`;
   return RerailError.from(

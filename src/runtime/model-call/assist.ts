@@ -19,7 +19,7 @@ interface Wish {
   readonly prompt: string;
   readonly schema: Schema | undefined;
   readonly signal: AbortSignal;
-  /** Hears what each call used up, also of one that came to nothing. */
+  /** Receives what each call used up, also of one that failed. */
   readonly onSpent: (ledger: Ledger) => void;
 }
 

@@ -14,7 +14,7 @@ import type { CallTarget, LoopOptions, LoopResult } from './call-target.ts';
 /**
  * The one owner of retries, for a call that lives in memory. Tries the targets in order, each as often as the policy allows,
  * within one deadline and on one ledger. Every wait ends on abort; no attempt starts before the moment that was asked for;
- * every decision is told as an event before it is acted on.
+ * every decision is reported as an event before it is acted on.
  */
 export async function runAttempts<Value>(
   targets: readonly CallTarget<Value>[],

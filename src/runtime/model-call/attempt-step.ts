@@ -89,7 +89,7 @@ function findCooling(step: Step): NotAdmitted | undefined {
   });
 }
 
-/** The target could not be asked, or nobody wants the answer any more. */
+/** The target could not be asked, or the answer is not wanted any more. */
 function notAdmitted(step: Step, failure: Failure, decided?: Decision): NotAdmitted {
   const { clock } = step.options;
   return {
@@ -140,7 +140,7 @@ function enter({ target, situation, options, gate }: Step): Entry | Promise<Entr
   return entry;
 }
 
-/** Nobody waits any more, but the gate does not know: whoever is let in must leave. */
+/** No caller waits any more, but the gate does not know: the caller that is let in must leave. */
 async function leaveLate(entry: Promise<Entry>, retries: number): Promise<void> {
   const late = await entry;
   if (late.type === 'admitted') late.leave({ health: 'none', isSuccess: false, retries });
@@ -155,7 +155,7 @@ interface Inside {
 
 type BreakerType = ReturnType<Gate['breaker']>;
 
-/** Leaves the gate, tells what came of the attempt, and decides. */
+/** Leaves the gate, reports what came of the attempt, and decides. */
 function endOf<Value>(
   step: Step,
   attempted: Attempted<Value>,
@@ -183,7 +183,7 @@ function endOf<Value>(
   return { type: 'failure', failure, value, canSplice, decision, wasAdmitted: true, ...end };
 }
 
-/** Whatever was answered shows that the provider works, a refusal too; what a person must mend shows nothing. */
+/** Whatever was answered shows that the provider works, a refusal too; what a person must fix shows nothing. */
 function healthOf(failure: Failure): Health {
   const { isOutage, isOurs, isRefusal } = recoveryRoutes[failure.code];
   if (isOurs === true || failure.context['listener'] === 'slow') return 'none';
@@ -215,7 +215,7 @@ function decide(step: Step, { failure, charge, isFinal }: FailedAttempt, tookMs:
       tookMs,
       leftMs: leftOf(step),
       drawn: random(),
-      // A connection that this machine could not open burdens nobody else.
+      // A connection that this machine could not open counts against no other run.
       spendRetry: () => isShortage(failure) || gate.spendRetry() || throttle(step, failure),
       hasNextModel: situation.hasNextModel,
       hasNextKey: situation.hasNextKey,

@@ -19,7 +19,7 @@ import { guardEmbedding } from './guard-embedding.ts';
 
 /** What an embedding call can be given besides the texts. */
 export interface EmbeddingCallOptions extends Omit<CallOptions, 'onEvent'> {
-  /** Hears every attempt and every decision. What it throws, `callEmbedding` throws when the batch has ended. */
+  /** Receives every attempt and every decision. What it throws, `callEmbedding` throws when the batch has ended. */
   readonly onEvent?: (event: LoopEvent) => void | Promise<void>;
 }
 

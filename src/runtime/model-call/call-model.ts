@@ -20,7 +20,7 @@ import { createModelTarget } from './model-target.ts';
 export interface CallOptions {
   readonly policy?: CallPolicy;
   readonly signal?: AbortSignal;
-  /** Hears the answer while it comes, and every decision. What it throws, `callModel` throws when the attempt has ended. */
+  /** Receives the answer while it comes, and every decision. What it throws, `callModel` throws when the attempt has ended. */
   readonly onEvent?: (event: CallEvent) => void | Promise<void>;
   /** What calls of the same provider and key share; the process' own by default. */
   readonly gates?: Gates;
@@ -28,7 +28,7 @@ export interface CallOptions {
   readonly random?: Random;
 }
 
-/** What a call tells while it lasts. The text, assembled by these events, equals the result's text. */
+/** What a call reports while it lasts. The text, assembled by these events, equals the result's text. */
 export type CallEvent = LoopEvent | DeliveryEvent;
 
 /** A typed success or a typed failure, and how it came about. */

@@ -7,7 +7,7 @@ import type { LedgerLimits } from '../../resilience/ledger.ts';
 import type { RetryPolicy } from '../../resilience/retry-policy.ts';
 import type { Gates } from './gates.ts';
 
-/** Something that can be tried: a model, told apart from the way it is spoken to. */
+/** Something that can be tried: a model, distinguished from the way it is spoken to. */
 export interface CallTarget<Value> extends Asked {
   /** One attempt. Must not reject, and must end within `leftMs`. */
   readonly attempt: (context: AttemptContext) => Promise<Attempted<Value>>;
@@ -22,7 +22,7 @@ export interface AttemptContext {
   readonly hasFallback: boolean;
 }
 
-/** The end of one attempt. `canSplice`: the next attempt at the same target can go on where this one broke off. */
+/** The end of one attempt. `canSplice`: the next attempt at the same target can continue where this one broke off. */
 export type Attempted<Value> = {
   readonly value: Value;
   readonly charge: Charge;
@@ -32,7 +32,7 @@ export type Attempted<Value> = {
       readonly type: 'failure';
       readonly failure: Failure;
       readonly canSplice: boolean;
-      /** Something of the answer was handed on to somebody who cannot take it back. */
+      /** Something of the answer was handed on to a caller that cannot take it back. */
       readonly isFinal?: boolean;
     }
 );

@@ -18,7 +18,7 @@ export function continuableText(model: Model, request: ModelRequest, response: M
   return text.length < minOverlapCharacters ? '' : text;
 }
 
-/** A stream may break between the two halves of a character, and no server can go on from there. */
+/** A stream may break between the two halves of a character, and no server can continue from there. */
 function dropHalfCharacter(text: string): string {
   const last = text.charCodeAt(text.length - 1);
   return last >= 0xd800 && last <= 0xdbff ? text.slice(0, -1) : text;

@@ -3,7 +3,7 @@ import type { LoopEvent } from './call-target.ts';
 import { createHearing } from '../watch/hearing.ts';
 import type { Hearing } from '../watch/hearing.ts';
 
-/** What of an answer is told while it comes. */
+/** What of an answer is reported while it comes. */
 type ShownPart = Extract<
   StreamPart,
   { type: 'text-delta' | 'reasoning-delta' | 'tool-call-started' | 'tool-call-delta' | 'tool-call-finished' }
@@ -17,7 +17,7 @@ export type DeliveryEvent = ShownPart | { readonly type: 'text-retracted'; reado
 
 type Listener = (event: LoopEvent | DeliveryEvent) => void | Promise<void>;
 
-/** Tells a listener, remembers how much text it has been shown, and keeps what it threw until somebody can throw it. */
+/** Informs a listener, remembers how much text it has been shown, and keeps what it threw until a caller can throw it. */
 export interface Delivery extends Pick<Hearing<unknown>, 'isBehind' | 'isSettled' | 'settled'> {
   readonly event: (event: LoopEvent) => void;
   /** A promise where the listener wants more time. */

@@ -2,7 +2,7 @@ import { maxJsonDepth } from '../../model/check/json-depth.ts';
 
 /**
  * The one JSON value in a text that says something around it: the content of a code fence that is the whole text, or the only
- * list or object among words. Nothing where there are several, for nobody knows which is meant, and nothing where a bracket
+ * list or object among words. Nothing where there are several, for it is unknown which is meant, and nothing where a bracket
  * or a fence stays open, for then the text was cut off and what looks whole may be a piece.
  */
 export function findOnlyJson(text: string): string | undefined {

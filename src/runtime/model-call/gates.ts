@@ -55,7 +55,7 @@ export function createGates(
       return gate;
     }
     if (gates.size >= maxGates) {
-      // The latest last, so that what is dropped is what nobody has asked for longest.
+      // The latest last, so that what is dropped is what was asked for longest ago.
       gates.delete(quotaKey);
       gates.set(quotaKey, known);
     }
@@ -68,7 +68,7 @@ export function createGates(
   };
 }
 
-/** Somebody who makes a key per customer must not fill the memory. A gate that knows something is kept as long as possible. */
+/** A caller that makes a key per customer must not fill the memory. A gate that knows something is kept as long as possible. */
 function dropOldest(gates: Map<string, Gate>): void {
   for (const [key, gate] of gates) {
     if (!gate.state().isUntouched) continue;

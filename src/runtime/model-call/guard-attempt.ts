@@ -23,8 +23,8 @@ interface GuardedOptions extends AttemptOptions {
 const graceMs = 250;
 
 /**
- * One attempt that ends, whatever the model does: a model that rejects, hangs beyond its time, is deaf to the signal or answers
- * with something else breaks its contract, and still becomes a failure. It is told to stop, and what it says afterwards is
+ * One attempt that ends, whatever the model does: a model that rejects, hangs beyond its time, ignores the signal or answers
+ * with something else breaks its contract, and still becomes a failure. It is asked to stop, and what it says afterwards is
  * not heard.
  */
 export function guardAttempt(
@@ -38,7 +38,7 @@ export function guardAttempt(
     let isOver = false;
     let cancelTimer: Cancel = () => undefined;
     let stopListening: Cancel = () => undefined;
-    // Its own, so that a model without a sense of time is told to stop as well.
+    // Its own, so that a model without a sense of time is asked to stop as well.
     const controller = createAborter();
     const owner = warningOwner(`The model "${model.provider}/${model.name}"`);
     const end = (response: ModelResponse): void => {

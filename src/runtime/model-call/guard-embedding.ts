@@ -16,8 +16,8 @@ interface GuardedOptions extends EmbedOptions {
 const graceMs = 250;
 
 /**
- * One request that ends, whatever the model does: one that rejects, hangs, is deaf to the signal or answers with something
- * else than vectors breaks its contract, and still becomes a failure. It is told to stop, and what it says afterwards is not
+ * One request that ends, whatever the model does: one that rejects, hangs, ignores the signal or answers with something
+ * else than vectors breaks its contract, and still becomes a failure. It is asked to stop, and what it says afterwards is not
  * heard.
  */
 export function guardEmbedding(
@@ -29,7 +29,7 @@ export function guardEmbedding(
   return new Promise((resolve) => {
     let cancelTimer: Cancel = () => undefined;
     let stopListening: Cancel = () => undefined;
-    // Its own, so that a model without a sense of time is told to stop as well.
+    // Its own, so that a model without a sense of time is asked to stop as well.
     const controller = new AbortController();
     const end = (response: EmbeddingResponse): void => {
       cancelTimer();

@@ -157,7 +157,7 @@ function tellLoopEvent(live: LiveRun, turn: number, event: LoopEvent): void {
     case 'breaker-awaited':
       return publish(live, event);
     case 'recovery':
-      return undefined; // The machine tells what was decided, once it stands in the journal.
+      return undefined; // The machine reports what was decided, once it is in the journal.
   }
 }
 
@@ -226,7 +226,7 @@ function withdrawnReasons({ withdrawn }: RunState): ReadonlyMap<string, string> 
     : new Map(entries.map(([name, { reason }]) => [name, reason]));
 }
 
-/** What was done about the request is told once for each attempt; a tool that is left out, only in the first turn. */
+/** What was done about the request is reported once for each attempt; a tool that is left out, only in the first turn. */
 function tellNotes(
   live: LiveRun,
   { step, asked, input }: Omit<Finished, 'step'> & { readonly step: StepEnd<PartialResult> },

@@ -39,7 +39,7 @@ export function createModelTarget(model: Model, options: TargetOptions): CallTar
 
   async function attempt(context: AttemptContext): Promise<Attempted<PartialResult>> {
     const { leftMs } = context;
-    // What another model has said in between stands in the place of what this one had said.
+    // What another model has said in between replaces what this one had said.
     if (context.attempt !== lastAttempt + 1) broken = undefined;
     lastAttempt = context.attempt;
     const base = broken?.text ?? '';
@@ -173,7 +173,7 @@ interface Listener {
   readonly flush: () => void | Promise<void>;
 }
 
-/** Holds the first words of a continuation back until it is plain whether the server goes on or begins anew. */
+/** Holds the first words of a continuation back until it is plain whether the server continues or starts over. */
 function createListener(delivery: Delivery, base: string): Listener {
   let held = '';
   let isPlain = base === '';

@@ -44,7 +44,7 @@ export function createModelTurn(parts: AgentParts, live: LiveRun, asking: Asking
   const { calling, signal } = asking;
   const { turn } = calling;
   const state = live.state as RunState; // A call is only begun by a run that has started.
-  // Also where nobody watches: whoever comes later is told the text from its beginning.
+  // Also where no caller watches: a late listener gets the text from its beginning.
   const delivery = createDelivery((event) => deliver(live, calling, event));
   const { models, registry, timeouts, clock } = parts;
   const hasTools = registry.names.length > 0;
@@ -83,7 +83,7 @@ function writeMessages({ model, state, asking, lent }: Writing, instructions: st
   const isPlain = changes.messages === undefined && injected.length === 0 && calling.base === '';
   if (isPlain) {
     const list = lendMessages(lent, state.history, instructions);
-    // Whoever is not known to keep nothing has a copy of his own.
+    // A model that may keep the request gets its own copy.
     return isTrustedCall(model.call) ? list : list.slice();
   }
   const { settled, recent } = changes.messages === undefined ? state.history : startHistory(changes.messages);
@@ -143,7 +143,7 @@ export function asksNatively({ capabilities }: Model, hasTools: boolean): boolea
 
 const nothing: ReadonlySet<string> = new Set();
 
-/** Tools that the model is not told of for now. */
+/** Tools that the model does not get for now. */
 export function withdrawnNames({ withdrawn }: RunState): ReadonlySet<string> {
   const names = Object.keys(withdrawn);
   return names.length === 0 ? nothing : new Set(names);

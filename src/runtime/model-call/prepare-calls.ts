@@ -149,11 +149,11 @@ function decide(reading: Reading, check: InputCheck): PreparedCall {
     input: deepFreeze(input),
     effect: tool.effect,
     permission,
-    // An answer of a person is bound to it; where nobody is ever asked, it only says whether two calls are the same.
+    // An answer of a person is bound to it; where no person is ever asked, it only says whether two calls are the same.
     hash: permission === 'ask' || tool.effect === 'once' ? hashText(text) : fingerprint(text),
   };
   if (permission === 'ask' && why !== undefined) ready.why = why;
-  // Whoever is asked, about its permission or about what became of it, is shown this.
+  // A person who is asked about its permission or its effect sees this.
   const warning = permission === 'ask' || tool.effect === 'once' ? callWarning(call.name, input) : undefined;
   if (warning !== undefined) ready.warning = warning;
   if (unreadable !== undefined) ready.isRepaired = true;

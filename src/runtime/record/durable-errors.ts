@@ -35,7 +35,7 @@ export function programChangedError(change: ProgramChange): RerailError {
   return branded('changed', failure);
 }
 
-/** Leaves the program when it asks for its next generation. Names the run where that may help whoever sees it. */
+/** Leaves the program when it asks for its next generation. Names the run where that may help the code that sees it. */
 export function restartError(runId?: string): RerailError {
   return branded('restart', runId === undefined ? restartOfAny() : restartOf(`Run "${runId}"`));
 }

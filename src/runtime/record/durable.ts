@@ -5,7 +5,7 @@ import type { Failure } from '../../errors/failure.ts';
 import type { RunSnapshot } from './journal.ts';
 
 /**
- * What a run needs to be carried by an engine: deterministic code against four verbs.
+ * What a run needs to be run by an engine: deterministic code against four verbs.
  *
  * - Only names and JSON cross it. Clock, randomness and ids are effects.
  * - Failures cross as values. Only control errors (cancelled, changed program, restart) leave a verb as exceptions.
@@ -23,20 +23,20 @@ export interface Durable {
   /** Performs an effect once and remembers its outcome. Never rejects for an effect's failure. */
   readonly call: (effect: string, input: Json, options?: DurableCallOptions) => Promise<Outcome>;
   readonly sleep: (delayMs: number) => Promise<void>;
-  /** Waits for somebody outside. Signals that came before are kept, each is delivered once. */
+  /** Waits for an outside caller. Signals that came before are kept, each is delivered once. */
   readonly waitFor: (signal: string, options?: WaitOptions) => Promise<Signalled>;
   /** Begins a new journal with this state, for the same run: the next generation. */
   readonly restart: (state: Json) => never;
   /**
-   * Says what the run has come to so far, for whoever asks `status` from outside: the latest counts. It is no step. An engine
+   * Says what the run has come to so far, for callers of `status` from outside: the latest counts. It is no step. An engine
    * whose runs are carried in other processes than the one that asks must have it.
    */
   readonly announce?: (value: Json) => void | Promise<void>;
   /** Settles when everything that has happened is on record: whatever is told outside waits for it. Absent where it is. */
   readonly behind?: () => Promise<void> | undefined;
-  /** Whether the next verb was answered in an earlier life of the run, so that whatever follows from it was told before. */
+  /** Whether the next verb was answered in a previous process of the run, so that whatever follows from it was reported before. */
   readonly isReplaying?: () => boolean;
-  /** Where the record that the run goes on from came from, if it was handed to this engine. */
+  /** Where the record that the run continues from came from, if it was handed to this engine. */
   readonly provenance?: Provenance;
   /** What was recorded where the next verb will stand. A program that has changed since asks it what it did there. */
   readonly upcoming?: () => RecordedVerb | undefined;
@@ -51,7 +51,7 @@ export interface RecordedVerb {
 
 export interface WaitOptions {
   readonly timeoutMs?: number;
-  /** Told once it really waits: nothing has come yet. An engine that cannot tell calls it always, before it waits. */
+  /** Notified once it really waits: nothing has come yet. An engine that does not know calls it always, before it waits. */
   readonly onWaiting?: () => void;
 }
 
@@ -60,11 +60,11 @@ export interface DurableCallOptions {
   readonly timeoutMs?: number;
   /**
    * To do it again harms nobody, so it may begin before what led to it is on record: a crash then loses both. An engine that has
-   * everything on record before it goes on need not look at it.
+   * everything on record before it continues need not look at it.
    */
   readonly isHarmless?: boolean;
   /**
-   * The program may go on from its outcome before that is on record: whatever comes next waits for it unless that is harmless, and
+   * The program may continue from its outcome before that is on record: whatever comes next waits for it unless that is harmless, and
    * so does the end. Likewise for engines that can.
    */
   readonly mayLag?: boolean;
@@ -87,19 +87,19 @@ export type Signalled =
   | { readonly type: 'signalled'; readonly id: string; readonly payload: Json }
   | { readonly type: 'timed-out' };
 
-/** The five verbs of whoever hosts runs. */
+/** The five verbs of the process that hosts runs. */
 export interface Engine {
   /**
    * Begins a run, or its next generation. Idempotent by run id and generation: a generation that has begun, or has ended, is never
    * begun again, whatever the input is, however many callers ask at the same time and from whichever process.
    */
   readonly start: (input: Json, options: StartOptions) => Promise<Started>;
-  /** Delivered once per `id`, also while nobody waits. */
+  /** Delivered once per `id`, also while no caller waits. */
   readonly signal: (runId: string, name: string, message: SignalMessage) => Promise<void>;
   readonly cancel: (runId: string, reason: string) => Promise<void>;
   readonly status: (runId: string) => Promise<RunStatus>;
   /**
-   * What is on record of a run, in the port's own form: its latest generation, with which any engine can go on. Of a run that has
+   * What is on record of a run, in the port's own form: its latest generation, with which any engine can continue. Of a run that has
    * ended it holds the end. Resolves to nothing where the run is unknown.
    */
   readonly journal?: (runId: string) => Promise<RunSnapshot | undefined>;
@@ -142,7 +142,7 @@ export interface EngineSetup {
   readonly version: string;
   readonly clock: Clock;
   /**
-   * What the program asks of the agent besides its effects, as JSON: for an engine that carries it where no function can be taken
+   * What the program asks of the agent besides its effects, as JSON: for an engine that runs it where no function can be taken
    * along. Absent where there is no agent.
    */
   readonly facts?: () => Json;
@@ -151,7 +151,7 @@ export interface EngineSetup {
 /** Makes the engine of an agent: what `restate()`, `dbos()` and `temporal()` give for the option `engine`. */
 export type CreateEngine = (setup: EngineSetup) => Engine | Promise<Engine>;
 
-/** A program that an engine carries: deterministic, given the outcomes of its effects. */
+/** A program that an engine runs: deterministic, given the outcomes of its effects. */
 export type DurableProgram = (durable: Durable, input: Json) => Promise<Json>;
 
 /** Something that touches the world. Whatever it throws becomes a failure. */
@@ -167,6 +167,6 @@ export interface EffectContext {
   readonly position: number;
   /** Aborts when the run is cancelled. */
   readonly signal: AbortSignal;
-  /** Signals of this name that nobody has taken yet, the oldest first. */
+  /** Signals of this name that are not taken yet, the oldest first. */
   readonly pending: (name: string) => readonly SignalMessage[];
 }

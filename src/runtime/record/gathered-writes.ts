@@ -5,7 +5,7 @@ import { put } from './kept-runs.ts';
 import type { Gathered, Keeping, KeptRun } from './kept-runs.ts';
 
 // What happens to a run in one go is written in one go, and one run has one write under way: whatever comes meanwhile goes with the
-// next. So nothing is on record without what it rests on, though nobody has waited for each entry.
+// next. So nothing is on record without what it depends on, although each entry is not waited for.
 
 /** An entry of the journal: written when the present callback, and whatever it sets off, has run. */
 export function writeSoon(held: Keeping, runId: string, addition: Addition): Promise<void> {
@@ -37,7 +37,7 @@ export async function handedOver(held: Keeping, runId: string, run: KeptRun): Pr
     try {
       await run.gathered.whenWritten;
     } catch {
-      // Whoever asked for it is told.
+      // The caller of the write gets the failure.
     }
   }
 }
@@ -77,7 +77,7 @@ function flush(held: Keeping, runId: string, run: KeptRun): void {
   if (gathered === undefined || run.writing !== undefined) return;
   run.gathered = undefined;
   run.writing = gathered;
-  // Somebody else has it, or another life of it here: nothing of this one counts any more.
+  // Another process has it, or a previous process of it here: nothing of this one counts any more.
   if (held.runs.get(runId) !== run) return refuse(run, goneError(runId));
   const { events, row, took } = gathered;
   const addition: Addition = {
@@ -98,7 +98,7 @@ function finish(held: Keeping, runId: string, run: KeptRun): void {
   flush(held, runId, run);
 }
 
-/** What was to come next rests on what is not on record; and so does every entry that is still to come. */
+/** What was to come next depends on what is not on record; and so does every entry that is still to come. */
 function refuse(run: KeptRun, error: unknown): void {
   const { writing, gathered } = run;
   run.writing = undefined;
@@ -108,7 +108,7 @@ function refuse(run: KeptRun, error: unknown): void {
   gathered?.reject(error);
 }
 
-/** The failure of what comes from a life that nobody waits for any more. */
+/** The failure of calls from a previous process that nothing waits for any more. */
 export function goneError(runId: string): RerailError {
   const message = `The run "${runId}" has ended in this process: nothing more is recorded`;
   return RerailError.from(createFailure('STORAGE_LOCKED', { origin: 'storage', message, retryable: false }));

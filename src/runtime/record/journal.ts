@@ -52,7 +52,7 @@ export interface RunSnapshot {
   readonly input: Json;
   /** Ordered by position; what was not finished is missing. */
   readonly journal: readonly JournalEntry[];
-  /** Signals that nobody has taken yet, the oldest first. */
+  /** Signals that are not taken yet, the oldest first. */
   readonly signals: readonly NamedSignal[];
   /** Ids of signals that came before, so that none is delivered twice. */
   readonly signalIds: readonly string[];

@@ -5,7 +5,7 @@ import { RerailError } from '../../errors/rerail-error.ts';
 import type { BlobStore } from '../../model/store/store.ts';
 
 /**
- * A generation that goes on from a state would write the whole conversation down again, and a long run ever more of it. So its
+ * A generation that continues from a state would write the whole conversation down again, and a long run ever more of it. So its
  * messages are kept in pieces by their content: a piece that is on record already costs its name.
  */
 const chunkMessages = 64;
@@ -38,7 +38,7 @@ export async function readInput(input: Json, runId: string, blobs: Pick<BlobStor
   return withSettled(input, pieces.flat().concat(rest));
 }
 
-/** The messages of a state that a generation goes on from. */
+/** The messages of a state that a generation continues from. */
 function settledOf(input: Json): readonly Json[] | undefined {
   const settled = settledIn(input);
   return Array.isArray(settled) ? settled : undefined;

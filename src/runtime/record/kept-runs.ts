@@ -25,9 +25,9 @@ export interface KeeperOptions {
   readonly sessionOf: (runId: string) => string | undefined;
   /** Another process has taken the run: nothing that this one does to it counts any more. */
   readonly onLost: (runId: string) => void;
-  /** Somebody else has sent something to a run that is carried here. */
+  /** Another process has sent something to a run that is carried here. */
   readonly onSignal: (runId: string, signal: StoredSignal) => void;
-  /** The store has failed, and the run goes on without it; or it is on record again. */
+  /** The store has failed, and the run continues without it; or it is on record again. */
   readonly onUnsaved: (runId: string, failure: Failure | undefined) => void;
 }
 
@@ -35,9 +35,9 @@ export interface KeeperOptions {
 export interface KeptRun {
   readonly lease: Lease | undefined;
   row: RowChange | undefined;
-  /** What was obeyed although it could not be written: it goes in front of whatever is written next, for that rests on it. */
+  /** What was obeyed although it could not be written: it goes in front of whatever is written next, for that depends on it. */
   owed: readonly NewEvent[];
-  /** What could not be written, in order, where the run goes on without. */
+  /** What could not be written, in order, where the run continues without. */
   readonly unsaved: Addition[];
   failure: Failure | undefined;
   /** While what could not be written is tried again: settles when that is over. */
@@ -45,7 +45,7 @@ export interface KeptRun {
   /** What is written next, together, as soon as nothing else of the run is being written. */
   gathered: Gathered | undefined;
   writing: Gathered | undefined;
-  /** An entry of the journal could not be written down. None that comes after it is: it rests on that one. */
+  /** An entry of the journal could not be written down. None that comes after it is: it depends on that one. */
   refusal: { readonly error: unknown } | undefined;
 }
 
@@ -132,7 +132,7 @@ interface Unwritten {
   readonly error: unknown;
 }
 
-/** The store has failed: it ends the run, or where that is wished the run goes on and this is kept in memory. */
+/** The store has failed: it ends the run, or where the store allows it the run continues and this is kept in memory. */
 function goOnWithout({ options }: Keeping, runId: string, { run, addition, error }: Unwritten): void {
   const { store, onUnsaved } = options;
   const failure = classifyFailure(error, 'storage');
@@ -147,7 +147,7 @@ function retry(held: Keeping, runId: string, addition: Addition): Promise<void> 
   const run = held.runs.get(runId);
   if (run?.lease === undefined || run.unsaved.length >= maxUnsaved) return Promise.resolve();
   run.unsaved.push(addition);
-  // Whoever comes meanwhile waits as well: he may be about to give the lease back.
+  // A caller that comes meanwhile waits as well: the owner may be about to give the lease back.
   run.retrying ??= writeUnsaved(held, runId, { run, lease: run.lease });
   return run.retrying;
 }
@@ -173,7 +173,7 @@ async function writeUnsaved(held: Keeping, runId: string, { run, lease }: Retryi
   }
 }
 
-/** Renews often enough that a lease survives two renewals that came to nothing. */
+/** Renews often enough that a lease survives two renewals that failed. */
 const renewalsPerLease = 4;
 const maxRenewMs = 5000;
 
@@ -206,7 +206,7 @@ async function renew(held: Keeping): Promise<void> {
       for (const signal of await store.runs.signals(runId)) onSignal(runId, signal);
     }
   } catch {
-    // The next write meets the same store and tells; the lease outlives a renewal or two that came to nothing.
+    // The next write meets the same store and reports; the lease outlives a renewal or two that failed.
   }
   if (held.runs.size > 0) renewLater(held);
   else stopRenewing(held);

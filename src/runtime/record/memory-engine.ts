@@ -15,7 +15,7 @@ import type { Recorder } from './recorder.ts';
 import { replayJournal } from './replay-journal.ts';
 import type { Recording, Replayed } from './replay-journal.ts';
 
-/** Carries runs in this process. Nothing outlives it, unless it is handed over. */
+/** Executes runs in this process. Nothing outlives it, unless it is handed over. */
 export interface MemoryEngine extends Engine {
   /** What a run remembers, by position. Empty where the run, or its journal, is no longer kept. */
   readonly journalOf: (runId: string) => readonly JournalEntry[];
@@ -23,13 +23,13 @@ export interface MemoryEngine extends Engine {
   readonly whenEnded: (runId: string) => Promise<RunStatus>;
   /** Runs the program against a journal alone: no effect is performed, no time passes. */
   readonly replay: (recording: Recording) => Promise<Replayed>;
-  /** Lets go of all runs as a crash would, and gives what another engine needs to carry them on; `whenEnded` never settles here. */
+  /** Releases all runs as a crash would, and gives what another engine needs to carry them on; `whenEnded` never settles here. */
   readonly handOver: () => readonly RunSnapshot[];
   /** Carries on a run from what is on record of it. Does nothing where it is carried already. */
   readonly adopt: (snapshot: RunSnapshot) => void;
   /** Gives a run a signal that is on record already. Does nothing for a run that is not carried here. */
   readonly receive: (runId: string, signal: NamedSignal) => void;
-  /** Lets go of one run without ending it: its program stands still, its timers are called off, its effects are aborted. */
+  /** Releases one run without ending it: its program stands still, its timers are called off, its effects are aborted. */
   readonly letGo: (runId: string) => void;
   /** Whether it knows the run: one that is being taken from its record it does not know yet. */
   readonly carries: (runId: string) => boolean;
@@ -241,7 +241,7 @@ function cancel(held: Held, runId: string, reason: string): void | Promise<void>
   if (run.end !== undefined || run.cancelled !== undefined) return undefined;
   const { recorder } = held.carrier.host;
   const obey = (): void => cancelRun(run, reason);
-  // Where the wish cannot be written down, it is obeyed all the same.
+  // Where the cancel request cannot be written down, it is obeyed all the same.
   if (recorder === undefined) return obey();
   return obeyFirst(run.generation, recorder.cancel(runId, reason).then(obey, obey));
 }
@@ -263,7 +263,7 @@ async function close(held: Held): Promise<void> {
   });
   await Promise.race([Promise.all(live.map(whenEnded)), isLate]);
   stopTimer();
-  // Whoever has caught the cancellation and goes on has had his time.
+  // A program that has caught the cancellation and continues has had its time.
   for (const run of live) endRun(held.carrier, run, { type: 'threw', error: run.cancelled?.error });
 }
 
@@ -274,7 +274,7 @@ function handOver(held: Held): readonly RunSnapshot[] {
     dropRun(run);
     return snapshot;
   });
-  // A signal that came here now would be lost, so its sender is told that there is no such run.
+  // A signal that came here now would be lost, so its sender is informed that there is no such run.
   for (const collection of [held.runs, held.ended, held.journals]) collection.clear();
   return snapshots;
 }

@@ -41,7 +41,7 @@ export interface Generation {
   stop: Stop | undefined;
   /** Settles when everything that has happened is on record; absent while it is. */
   unkept: Promise<void> | undefined;
-  /** Somebody wishes its end, which is being written down: nothing begins until it is obeyed. */
+  /** Its cancellation is requested, which is being written down: nothing begins until it is obeyed. */
   wish: Promise<void> | undefined;
   readonly calls: Set<Open<Outcome>>;
   readonly sleeps: Set<Open<void>>;
@@ -58,10 +58,10 @@ export type Stop =
   | { readonly type: 'restart'; readonly error: RerailError; readonly state: Json }
   /** What happened could not be written down. */
   | { readonly type: 'unrecorded'; readonly error: RerailError }
-  /** Nobody waits for the program any more: beyond its journal it stands still. */
+  /** Nothing waits for the program any more: beyond its journal it stands still. */
   | { readonly type: 'gone'; readonly onVerb?: (position: number) => void };
 
-/** A verb that has not settled. Whoever takes it out of its set settles it. */
+/** A verb that has not settled. The code that takes it out of its set settles it. */
 export interface Open<T> {
   readonly resolve: (value: T | Promise<T>) => void;
   readonly reject: (error: unknown) => void;
@@ -98,7 +98,7 @@ export interface AskedWait {
   readonly position: number;
   readonly signal: string;
   readonly timeoutMs: number | undefined;
-  /** Told when it really waits: nothing is on record, and nothing has come yet. */
+  /** Notified when it really waits: nothing is on record, and nothing has come yet. */
   readonly onWaiting: (() => void) | undefined;
 }
 
@@ -159,7 +159,7 @@ export function lookUp<T>(
   return answer(new Promise<never>(() => undefined));
 }
 
-/** A promise that rejects and that nobody need look at: the program may have begun a verb without waiting for it yet. */
+/** A promise that rejects and that need not be handled: the program may have begun a verb without waiting for it yet. */
 export function rejected(reason: unknown): Promise<never> {
   const promise = Promise.reject(reason);
   hush(promise);
@@ -184,7 +184,7 @@ export function open<T, O extends Open<T>>(items: Set<O>, begin: (item: Open<T>)
 
 /** The program was cancelled: waits end at once, effects in progress get the grace to tell what came of them. */
 export function cancelGeneration(generation: Generation, error: RerailError): void {
-  // Whoever restarts meets the cancellation in the next generation.
+  // A program that restarts meets the cancellation in the next generation.
   if (generation.stop !== undefined) return;
   generation.stop = { type: 'cancelled', error };
   generation.controller.abort(error);
@@ -260,7 +260,7 @@ export function rejectAll(items: OpenItems, error: RerailError): void {
 
 /** Nobody need look at it. */
 export function hush(promise: Promise<unknown>): void {
-  // The verb still rejects for whoever awaits it; a program that awaits it later must not end the process meanwhile.
+  // The verb still rejects for the caller that awaits it; a program that awaits it later must not end the process meanwhile.
   promise.catch(() => undefined);
 }
 

@@ -2,13 +2,13 @@ import type { SignalMessage } from './durable.ts';
 import type { JournalEntry, NamedSignal } from './journal.ts';
 import { signalsTakenBy } from './journal.ts';
 
-/** Signals of one run: kept in order until somebody takes them, each taken once, however often it is sent. */
+/** Signals of one run: kept in order until the program takes them, each taken once, however often it is sent. */
 export interface Inbox {
   readonly add: (signal: NamedSignal) => 'added' | 'duplicate' | 'full';
   /** Removes and gives the oldest of this name. */
   readonly take: (name: string) => NamedSignal | undefined;
   readonly remove: (ids: readonly string[]) => void;
-  /** Those of this name that nobody has taken, the oldest first. */
+  /** Those of this name that are not taken yet, the oldest first. */
   readonly pending: (name: string) => readonly SignalMessage[];
   readonly all: () => readonly NamedSignal[];
   readonly ids: () => readonly string[];
@@ -26,7 +26,7 @@ const maxRememberedIds = 10_000;
 const nothing: readonly SignalMessage[] = [];
 const noSignals: readonly NamedSignal[] = [];
 
-/** An empty inbox, or one that goes on from what a run had. */
+/** An empty inbox, or one that continues from what a run had. */
 export function createInbox(maxSignals: number, history?: InboxHistory): Inbox {
   // Made for the first signal: most runs never get one, and ended runs are kept for a while.
   let ids: Set<string> | undefined;

@@ -10,7 +10,7 @@ export function whenKept<T>(generation: Generation, entry: JournalEntry, result:
   const { host, runId } = generation;
   if (host.recorder === undefined) return result;
   return host.recorder.keep(runId, entry).then(
-    // Nobody waits for a program that was let go: it stands still where it is.
+    // Nothing waits for a program that was released: it stands still where it is.
     () => (generation.stop?.type === 'gone' ? new Promise<T>(() => undefined) : result),
     (error: unknown) => {
       throw stopUnrecorded(generation, error);
@@ -19,7 +19,7 @@ export function whenKept<T>(generation: Generation, entry: JournalEntry, result:
 }
 
 /**
- * Gives what came of a call, and has it written down. Where the record is in order, the program goes on meanwhile: whatever must
+ * Gives what came of a call, and has it written down. Where the record is in order, the program continues meanwhile: whatever must
  * not happen without a trace waits for it, and so does the end.
  */
 export function whenNoted<T>(generation: Generation, entry: JournalEntry, result: T): T | Promise<T> {
@@ -51,7 +51,7 @@ export function whenRecorded(generation: Generation): Promise<void> | undefined 
   const first = generation.wish ?? generation.unkept;
   if (first === undefined) return undefined;
   return first.then(
-    // Nobody waits for a program that was let go: it stands still where it is.
+    // Nothing waits for a program that was released: it stands still where it is.
     () => (generation.stop?.type === 'gone' ? new Promise(() => undefined) : whenRecorded(generation)),
     (error: unknown) => {
       throw stopUnrecorded(generation, error);

@@ -23,7 +23,7 @@ export interface MemoryEngineOptions {
   readonly recorder?: Recorder;
   /** What happened to a run could not be written down: it is no longer carried here. Must not throw. */
   readonly onLetGo?: (runId: string, failure: Failure) => void;
-  /** Told once per end. Must not throw: the run has ended already. */
+  /** Notified once per end. Must not throw: the run has ended already. */
   readonly onEnded?: (runId: string, end: RunEnd) => void;
 }
 

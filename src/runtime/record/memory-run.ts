@@ -28,12 +28,12 @@ export interface Run {
   readonly onEnd: (() => void)[];
 }
 
-/** Whoever carries runs: the same for all of them. */
+/** What executes runs: the same for all of them. */
 export interface Carrier {
   readonly program: DurableProgram;
   readonly host: Host;
   readonly onEnded: (run: Run, end: RunEnd) => void;
-  /** What happened could not be written down: the run is no longer carried here, and can be taken up from what is on record. */
+  /** What happened could not be written down: the run is no longer carried here, and can be resumed from what is on record. */
   readonly onLetGo: (run: Run, failure: Failure) => void;
 }
 
@@ -51,7 +51,7 @@ export function beginRun(carrier: Carrier, run: Run, journal: readonly JournalEn
 
 async function carry(carrier: Carrier, run: Run, generation: Generation): Promise<void> {
   const settled = await perform(carrier.program, generation, run.input);
-  // After a hand-over or a close nobody listens to the program any more.
+  // After a hand-over or a close nothing listens to the program any more.
   if (run.generation === generation) endRun(carrier, run, settled);
 }
 
@@ -97,7 +97,7 @@ export function endRun(carrier: Carrier, run: Run, settled: Settled): void {
   });
 }
 
-/** What a recorder is told of a generation that begins. */
+/** What a recorder gets of a generation that begins. */
 export function beginningOf({ runId, version, number, input, cancelled }: Run): BeginningRun {
   const beginning = { runId, version, generation: number, input };
   return cancelled === undefined ? beginning : { ...beginning, cancelReason: cancelled.reason };
@@ -113,7 +113,7 @@ function afterKeeping(carrier: Carrier, run: Run, { keep, go }: Keeping): void {
   if (keep === undefined) return go();
   const { generation } = run;
   void keep.then(
-    // Somebody may have let go of the run meanwhile.
+    // The run may have been released meanwhile.
     () => (run.generation === generation ? go() : undefined),
     (error: unknown) => letGo(carrier, run, error),
   );
@@ -145,7 +145,7 @@ export function cancelRun(run: Run, reason: string): void {
   if (run.generation !== undefined) cancelGeneration(run.generation, error);
 }
 
-/** What the host is told of a run. */
+/** What the host gets of a run. */
 export function statusOf(run: Run | undefined): RunStatus {
   if (run === undefined) return { type: 'unknown' };
   if (run.end !== undefined)
@@ -157,7 +157,7 @@ export function statusOf(run: Run | undefined): RunStatus {
   return { type: 'running', ...said };
 }
 
-/** Lets go of a run without ending it: its program stands still, its timers are called off. */
+/** Releases a run without ending it: its program stands still, its timers are called off. */
 export function dropRun(run: Run): void {
   if (run.generation !== undefined) closeGeneration(run.generation);
   run.generation = undefined;

@@ -44,7 +44,7 @@ export function durableOf(generation: Generation): Durable {
   };
 }
 
-/** Gives a signal that has just come to whoever has waited longest for one of this name. */
+/** Gives a signal that has just come to the oldest wait for one of this name. */
 export function deliver(generation: Generation, name: string): void {
   for (const item of generation.waits) {
     if (item.asked.signal !== name) continue;
@@ -134,7 +134,7 @@ function track(generation: Generation, { asked, ending, limit }: Tracked): Promi
   const { calls } = generation;
   return open<Outcome, Open<Outcome>>(calls, (item) => {
     const settle = (end: EffectEnd): void => {
-      if (!calls.delete(item)) return; // Nobody waits for it any more: what comes too late is not recorded.
+      if (!calls.delete(item)) return; // No caller waits for it any more: what comes too late is not recorded.
       item.release?.();
       try {
         item.resolve(recordCall(generation, asked, end));
@@ -196,7 +196,7 @@ function noOutcome(effect: string, given: unknown): EffectEnd {
   return { type: 'failed', failure: createFailure('INTERNAL', { message }) };
 }
 
-/** One for all: to make an error takes longer than ten steps, and of this one nobody reads where it was made. */
+/** One for all: to make an error takes longer than ten steps, and the stack of this one is never read. */
 const leaving = lazy(() => restartError());
 
 function restart(generation: Generation, given: Json): never {

@@ -20,7 +20,7 @@ export function sleep(generation: Generation, asked: AskedSleep): Promise<void> 
   if (leftOf(delayMs, dueAtMs - clock.wallMs()) <= 0) return settled(endSleep(generation, entry));
   generation.entries[position] = entry;
   if (begun !== undefined) return openSleep(generation, entry);
-  // Its end must be known to whoever goes on after a crash, or he would begin it anew.
+  // Its end must be known to the process that continues after a crash, or it would start it again.
   const kept = whenKept(generation, entry, entry);
   return kept instanceof Promise
     ? kept.then(() => openSleep(generation, entry))
@@ -59,14 +59,14 @@ function checkTime(generation: Generation, verb: string, givenMs: number): void 
   assert(Number.isFinite(givenMs), `Run "${runId}" ${verb} for ${givenMs} ms; it must be a finite number`);
 }
 
-/** Waits for somebody outside. */
+/** Waits for an outside caller. */
 export function waitFor(generation: Generation, asked: AskedWait): Promise<Signalled> {
   const { clock } = generation.host;
   const { signal, timeoutMs } = asked;
   if (timeoutMs !== undefined) checkTime(generation, `waits for "${signal}"`, timeoutMs);
   const found = lookUp(generation, asked, signalledIn);
   if (found.type === 'answer') return found.promise;
-  // Nobody is asked for anything that another life of the run would not ask for.
+  // No person is asked for anything that a previous process of the run would not ask for.
   const { unkept } = generation;
   if (unkept !== undefined) return afterwards(unkept, () => waitFor(generation, asked));
   const arrived = generation.inbox.take(signal);
@@ -106,7 +106,7 @@ function signalledIn(entry: JournalEntry): { readonly result: Signalled } | unde
   return entry.type === 'wait' && entry.signalled !== undefined ? { result: entry.signalled } : undefined;
 }
 
-/** What came of a wait that somebody has ended. */
+/** What came of a wait that a caller has ended. */
 export function signalledBy({ id, payload }: NamedSignal): Signalled {
   return { type: 'signalled', id, payload };
 }

@@ -1,4 +1,4 @@
-/** A verb that throws rejects instead: whoever calls it has one way to be told. */
+/** A verb that throws rejects instead: its caller gets failures in one way. */
 export function promised<Given extends readonly unknown[], T>(
   verb: (...given: Given) => T | Promise<T>,
 ): (...given: Given) => Promise<T> {

@@ -2,8 +2,8 @@ import type { Json } from '../../base/json.ts';
 import type { JournalEntry, NamedSignal, RunEnd } from './journal.ts';
 
 /**
- * Writes down what happens to runs, before anybody acts on it. What rejects was not written: the engine then lets go of the run,
- * which can be taken up again from what is on record.
+ * Writes down what happens to runs, before it is acted on. What rejects was not written: the engine then releases the run,
+ * which can be resumed from what is on record.
  */
 export interface Recorder {
   /** A generation is about to begin: the first, the next, or one after an end. */
@@ -24,6 +24,6 @@ export interface BeginningRun {
   readonly version: string;
   readonly generation: number;
   readonly input: Json;
-  /** Somebody has asked for its end already. */
+  /** A caller has asked for its end already. */
   readonly cancelReason?: string;
 }

@@ -53,7 +53,7 @@ export function readChunk(content: string): readonly unknown[] | undefined {
     const piece: unknown = JSON.parse(content);
     return Array.isArray(piece) ? piece : undefined;
   } catch {
-    return undefined; // Said by whoever knows which one it is.
+    return undefined; // Said by the code that knows which one it is.
   }
 }
 

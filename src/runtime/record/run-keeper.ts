@@ -18,7 +18,7 @@ import type { FoldedRun, RecordedEvent } from './stored-run.ts';
 export interface RunKeeper {
   readonly store: Store;
   readonly recorder: Recorder;
-  /** Takes a run that nobody carries: its lease, and what is on record of it. */
+  /** Takes a run that no process runs: its lease, and what is on record of it. */
   readonly take: (runId: string) => Promise<Taken>;
   /** What is on record of a run, without taking it. */
   readonly read: (row: RunRow) => Promise<ReadRun>;
@@ -92,7 +92,7 @@ function createRecorder(held: Keeping): Recorder {
       const beginning = begin(held, run);
       const settled = beginning.then(
         () => void held.beginning.delete(run.runId),
-        () => void held.beginning.delete(run.runId), // Whoever began it is told.
+        () => void held.beginning.delete(run.runId), // Its caller gets the failure.
       );
       held.beginning.set(run.runId, settled);
       return beginning;
@@ -108,7 +108,7 @@ function createRecorder(held: Keeping): Recorder {
       await held.beginning.get(runId);
       const events = [toEvent({ type: 'cancelled', body: { reason } })];
       try {
-        // By itself, since it rests on nothing: what else fails does not take the wish with it, nor the other way round.
+        // By itself, since it depends on nothing: what else fails does not take the cancel request with it, nor the other way round.
         await put(held, runId, { events });
       } catch (error) {
         const run = held.runs.get(runId);
@@ -201,7 +201,7 @@ async function writeLast(held: Keeping, runId: string, addition: Addition): Prom
   await released;
 }
 
-/** How long a store may take with what is under way, before whoever lets go of a run no longer waits for it. */
+/** How long a store may take with what is under way, before the process that releases a run no longer waits for it. */
 const maxReleaseMs = 5000;
 
 async function release(held: Keeping, runId: string): Promise<void> {
@@ -216,7 +216,7 @@ async function release(held: Keeping, runId: string): Promise<void> {
   });
 }
 
-/** Nothing that has happened is left behind: it would be in doubt for whoever goes on. */
+/** Nothing that has happened is left behind: it would be in doubt for the next process. */
 async function giveBack(held: Keeping, runId: string, run: KeptRun): Promise<void> {
   if (run.gathered !== undefined) await handedOver(held, runId, run);
   if (held.runs.get(runId) !== run) return;
@@ -277,13 +277,13 @@ async function obeyCancel(held: Keeping, snapshot: RunSnapshot): Promise<RunSnap
   return { ...snapshot, signals, cancelReason: snapshot.cancelReason ?? reason };
 }
 
-/** A person has taken it up: from here on crashes are counted anew. */
+/** A person has resumed it: from here on crashes are counted again. */
 const takenBack: Addition = {
   events: [toEvent({ type: 'taken-over', body: { crashes: 0 } })],
   row: { status: 'running', crashes: 0 },
 };
 
-/** Whoever it waited for has come: if this process dies now, the run was interrupted, and waits for nobody. */
+/** What it waited for has come: if this process dies now, the run was interrupted, and waits for nothing. */
 function isTakenUp(entry: JournalEntry): boolean {
   return entry.type === 'wait' && entry.signal === 'resume' && entry.signalled !== undefined;
 }

@@ -35,7 +35,7 @@ export function rowOfOutcome(outcome: RunOutcome, rejections: Pick<Rejections, '
   };
 }
 
-/** A run that was not allowed something may still have an answer: whoever lists it should not take it for all that was asked. */
+/** A run that was not allowed something may still have an answer: a list must not show it as all that was asked. */
 function reasonOf(outcome: RunOutcome, { count }: Pick<Rejections, 'count'>): string | null {
   if (outcome.type === 'completed') return count === 0 ? null : `denied:${count}`;
   return 'reason' in outcome ? outcome.reason : null;
@@ -46,7 +46,7 @@ function answerIn(outcome: RunOutcome): string {
   return 'partial' in outcome ? outcome.partial : '';
 }
 
-/** When somebody should take it up again, whether or not anybody has answered: a question that nobody answers is a no. */
+/** When it should be resumed, answered or not: a question without an answer is denied. */
 function resumeAtOf({ resumeAt, request }: Extract<RunOutcome, { type: 'suspended' }>): number | null {
   return resumeAt ?? (request?.type === 'approval' ? request.expiresAt : null);
 }

@@ -31,7 +31,7 @@ export type RecordedEvent =
       };
     }
   | { readonly type: 'ended'; readonly body: { readonly status: string; readonly failure?: Failure } }
-  /** Its owner vanished, and another one carries it on. */
+  /** Its owner vanished, and another one runs it on. */
   | {
       readonly type: 'taken-over';
       readonly body: {
@@ -40,7 +40,7 @@ export type RecordedEvent =
         readonly beside?: number;
       };
     }
-  /** It is taken up with other code than it was begun with. */
+  /** It is resumed with other code than it was begun with. */
   | { readonly type: 'changed'; readonly body: { readonly differences: readonly string[] } }
   | { readonly type: 'parked'; readonly body: { readonly crashes: number } }
   /** Everything before it is a copy of another run, up to that event of it. Without `provenance` it was written by an older program. */

@@ -5,7 +5,7 @@ import type { Performing } from '../perform.ts';
 
 type Adopted = Extract<MachineEvent, { type: 'adopted' }>;
 
-/** Whether an imported run goes on here for the first time: by the record, or now. */
+/** Whether an imported run continues here for the first time: by the record, or now. */
 export function isAdoptionDue({ live, durable }: Performing): boolean {
   const recorded = durable.upcoming?.();
   if (recorded !== undefined) return recorded.effect === 'adopt';

@@ -9,7 +9,7 @@ import type { Json } from '../../base/json.ts';
 import type { AgentParts } from '../agent-parts.ts';
 import type { Node } from '../children/node.ts';
 
-/** What a run was begun with, as far as it can be told apart: kept with the run, and compared when it is taken up again. */
+/** What a run was begun with, as far as it can be compared: kept with the run, and compared when it is resumed. */
 export interface AgentFacts {
   readonly instructions: string;
   readonly models: readonly string[];
@@ -76,7 +76,7 @@ function comparedFactsOf(parts: AgentParts): Omit<AgentFacts, 'driver'> {
   };
 }
 
-/** Agents stand below agents no deeper than somebody has written them. */
+/** Agents stand below agents no deeper than the flows are written. */
 function nodeFactsOf(nodes: ReadonlyMap<string, Node>): NonNullable<AgentFacts['nodes']> {
   const agents = [...nodes].flatMap(([name, { agent }]) =>
     agent === undefined ? [] : [[name, agent] as const],

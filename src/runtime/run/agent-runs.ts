@@ -52,7 +52,7 @@ export interface AgentRuns {
   readonly parts: AgentParts;
   /** Does not keep a run that has ended any longer. */
   readonly forget: (runId: string) => void;
-  /** An engine outside carries the runs. */
+  /** An engine outside executes the runs. */
   readonly isHosted: boolean;
   /** Carries what an engine hands to this process. Nothing where there is none. */
   readonly serve: () => Promise<void>;
@@ -91,7 +91,7 @@ export function createAgentRuns(resolve: ResolveParts): AgentRuns {
       const live = runs.get(runId);
       if (live === undefined || live.ended !== undefined) return;
       if (ended.type !== 'broken' && live.ending !== undefined) return endRun(held, live, live.ending);
-      // The driver itself broke, or the run was cancelled before it began: nobody waits for ever.
+      // The driver itself broke, or the run was cancelled before it began: no caller waits for ever.
       const broken = ended.type === 'broken' ? ended.failure : lostFailure(runId);
       endRun(held, live, bareFailure(held, live, broken));
     },
@@ -100,7 +100,7 @@ export function createAgentRuns(resolve: ResolveParts): AgentRuns {
       letGo(held, runId, failure);
     },
   });
-  // Where it cannot be told, the outcome says why, or whoever carries the run finds the wish on record.
+  // Where it cannot be delivered, the outcome says why, or the process that executes the run finds the cancel request on record.
   const wishEnd = (runId: string, reason: string): void =>
     void cancelRun(held, runId, reason).catch(() => undefined);
   const resolveWith: HeldRuns['resolveWith'] = (extras) => resolve(seams, extras);
@@ -172,7 +172,7 @@ function noReader(name: string): RerailError {
   return RerailError.from(createFailure('INVALID_STATE', { origin: 'agent', message, hint }));
 }
 
-/** What has a record is let go, so that somebody else takes it up; what has none ends. */
+/** What has a record is released, so that another process resumes it; what has none ends. */
 async function closeRuns(held: HeldRuns): Promise<void> {
   const { keeper, engine, runs } = held;
   if (keeper !== undefined) {
@@ -182,7 +182,7 @@ async function closeRuns(held: HeldRuns): Promise<void> {
   await engine.close();
 }
 
-/** Lets go of a run without ending it: it goes on where somebody takes it up. */
+/** Releases a run without ending it: it continues where a process resumes it. */
 async function release(held: HeldRuns, runId: string): Promise<void> {
   const { engine, keeper, runs } = held;
   if (keeper === undefined || !runs.has(runId)) throw notCarried(runId);

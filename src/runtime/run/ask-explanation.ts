@@ -54,7 +54,7 @@ export async function askExplanation(
       origin: 'model',
       message,
     });
-    // Nobody knows what it will have cost.
+    // It is unknown what it will have cost.
     return { type: 'failed', failure, charge: chargeAttempt(emptyLedger, { wasSent: true, isLost: true }) };
   }
   const { value: outcome } = end;

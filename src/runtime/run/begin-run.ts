@@ -37,7 +37,7 @@ export function beginRun(held: HeldRuns, input: RunInput, joining: Joining): Beg
   runs.set(runId, live);
   const listener = watchRun(parts, live, options.onEvent);
   if (watcher !== undefined) live.watchers.add(watcher);
-  // The engine begins at once, and can cancel only what has begun: a wish from before must be known to the driver itself.
+  // The engine begins at once, and can cancel only what has begun: a cancel request from before must be known to the driver itself.
   live.isCancelled = options.signal?.aborted === true;
   const start = readInput(parts, input);
   const { sessionId } = options;
@@ -90,7 +90,7 @@ function onceKnown(held: HeldRuns, live: LiveRun, { joining, listener, started }
   const leaveFound = (): void => {
     for (const each of [watcher, listener]) if (each !== undefined) live.watchers.delete(each);
   };
-  // Of a run that has an outcome here, or that another process carries, there is nothing for this caller to end.
+  // Of a run that has an outcome here, or that another process runs, there is nothing for this caller to end.
   const leave = (): void =>
     whenKnown(() => (live.isFound || live.ended !== undefined ? leaveFound() : begun.leave()));
   if (signal === undefined) return { ...begun, leave };
@@ -109,7 +109,7 @@ function onceKnown(held: HeldRuns, live: LiveRun, { joining, listener, started }
   return { runId, outcome, leave };
 }
 
-/** It could not be written down that it begins: whoever asks for the run again has it tried again. */
+/** It could not be written down that it begins: the next call of the run tries it again. */
 function beginOnceMore(held: HeldRuns, live: LiveRun, { options, watcher }: Joining): void {
   const { signal, onEvent } = options;
   const beginning = beginAgain(held, live, defined({ signal, onEvent }));

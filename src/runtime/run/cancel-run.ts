@@ -6,7 +6,7 @@ import type { LiveRun } from './live-run.ts';
 import { watchRun } from '../watch/run-watchers.ts';
 import { sendSignal } from './send-signal.ts';
 
-/** Stops a run, wherever it is. Resolves when it has stopped; where another process carries it, when that process will be told. */
+/** Stops a run, wherever it is. Resolves when it has stopped; where another process runs it, when the request is delivered. */
 export async function cancelRun(held: HeldRuns, runId: string, reason: string): Promise<void> {
   const { engine, runs, parts, keeper } = held;
   const live = runs.get(runId);
@@ -20,11 +20,11 @@ export async function cancelRun(held: HeldRuns, runId: string, reason: string): 
     runs.delete(runId);
     return cancelStored(held, runId, reason);
   }
-  // It is being given back: the wish is for whoever has it next.
+  // It is being given back: the cancel request is for the process that has it next.
   const isLeaving = keeper !== undefined && engine.carries(runId) && !keeper.holds(runId);
   if (live.ended === undefined && isLeaving) return cancelNext(held, live, reason);
   live.isCancelled = true;
-  // It is being taken from its record, and whoever does that finds the wish; or this process has let go of it.
+  // It is being taken from its record, and the code that resumes it finds the cancel request; or this process has released it.
   if (live.ended === undefined && keeper !== undefined && !engine.carries(runId))
     return cancelNext(held, live, reason);
   if (live.ended?.type === 'suspended') {
@@ -32,7 +32,7 @@ export async function cancelRun(held: HeldRuns, runId: string, reason: string): 
     watchRun(parts, live);
   }
   await engine.cancel(runId, reason);
-  // Whoever awaits it may go on with the run at once.
+  // A caller that awaits it may continue the run at once.
   await live.outcome.promise;
 }
 
@@ -42,7 +42,7 @@ async function cancelNext(held: HeldRuns, live: LiveRun, reason: string): Promis
   if (type === 'suspended') await cancelRun(held, live.runId, reason);
 }
 
-/** The wish is kept with the run: whoever carries it, or takes it up next, obeys. */
+/** The cancel request is kept with the run: the process that runs it, or resumes it next, obeys. */
 async function cancelStored(held: HeldRuns, runId: string, reason: string): Promise<void> {
   const { keeper, parts, runs } = held;
   const row = await keeper?.store.runs.find(runId);
@@ -50,7 +50,7 @@ async function cancelStored(held: HeldRuns, runId: string, reason: string): Prom
   if (row.status !== 'running' && row.status !== 'suspended' && row.status !== 'parked') return;
   await sendSignal(keeper, runId, { id: `cancel:${row.headSeq}`, name: 'cancel', payload: reason });
   if (row.agent !== parts.name || row.owner !== undefined) return;
-  // Somebody in this process may have taken it up meanwhile; it has the wish by its record.
+  // This process may have resumed it meanwhile; it has the cancel request by its record.
   const known = runs.get(runId);
   if (known !== undefined) return void (await known.outcome.promise);
   const live = createLiveRun(runId, parts.config.limits.maxConcurrentTools);

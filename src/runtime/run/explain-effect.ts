@@ -15,7 +15,7 @@ import { viewOf } from '../children/conduct-effect.ts';
 import type { LiveRun } from './live-run.ts';
 
 /**
- * Asks one model once why the run ended as it did. Never rejects and tells nobody of a failure: the report stands without it, and
+ * Asks one model once why the run ended as it did. Never rejects and reports no failure: the report stands without it, and
  * what goes wrong here is not itself explained.
  */
 export async function makeExplanation(
@@ -57,7 +57,7 @@ function factsFor(parts: AgentParts, facts: ReportFacts): ReportFacts {
   return decidesInput(parts) ? { ...facts, asked: '' } : facts;
 }
 
-/** Its own hooks, or those of an agent below, whose model may be the one that is asked. Ends: no agent stands below itself. */
+/** Its own hooks, or those of an agent below, whose model may be the one that is asked. Ends: no agent is below itself. */
 function decidesInput({ hooks, nodes }: AgentParts): boolean {
   if (hooks.has('run-start') || hooks.has('before-model')) return true;
   return [...(nodes?.values() ?? [])].some(({ agent }) => agent !== undefined && decidesInput(agent));

@@ -8,7 +8,7 @@ import type { Performing } from '../perform.ts';
 
 /**
  * Has the end of a run explained, as a step of its journal: a replay finds the same words and asks nobody. Rejects only with the
- * engine's control errors, and not because somebody wishes the end, for it has ended.
+ * engine's control errors, and not because of a cancel request, for it has ended.
  */
 export async function explainEnd({ durable, live }: Performing, state: RunState): Promise<RunState> {
   try {

@@ -23,7 +23,7 @@ export interface Family {
 const maxDepth = 8;
 const maxRuns = 1000;
 
-/** Of a run that stands below nobody. */
+/** Of a run without a parent. */
 export function createFamily(limits: LedgerLimits): Family {
   return { maxDepth, maxRuns, limits, spent: new Map(), known: new Set(), total: emptyLedger, runs: 0 };
 }

@@ -41,7 +41,7 @@ export const driverVersion = '1';
 const maxEndedRuns = 200;
 const maxEndedMessages = 5000;
 
-/** The run has this outcome: whoever waits is told, and whoever hears. */
+/** The run has this outcome: waiting callers and listeners are informed. */
 export function endRun(held: HeldRuns, live: LiveRun, given: RunOutcome): void {
   const outcome = withNodes(
     held,
@@ -52,7 +52,7 @@ export function endRun(held: HeldRuns, live: LiveRun, given: RunOutcome): void {
   live.turn = undefined;
   live.inputs = undefined;
   live.isQuiet = false;
-  // Nothing goes on from there; its outcome is all that is kept.
+  // Nothing continues from there; its outcome is all that is kept.
   if (outcome.type === 'completed' || outcome.type === 'stopped') {
     live.state = undefined;
     forgetBelow(live);
@@ -63,7 +63,7 @@ export function endRun(held: HeldRuns, live: LiveRun, given: RunOutcome): void {
     if (outcome.type !== 'suspended') held.engine.letGo(live.runId);
   } else if (outcome.type !== 'suspended') remember(held, live.runId);
   live.outcome.resolve(outcome);
-  // Whoever hears it may resume the run at once, and then it has other watchers.
+  // A caller that receives it may resume the run at once, and then it has other watchers.
   const watchers = [...live.watchers];
   for (const watcher of watchers) if (watcher.endsWithRun === true) live.watchers.delete(watcher);
   live.soFar = createSoFar();
@@ -98,7 +98,7 @@ function remember(held: HeldRuns, runId: string): void {
   }
 }
 
-/** Runs below it were kept in case it is gone on with. */
+/** Runs below it were kept in case it is continued. */
 function forgetBelow(live: LiveRun): void {
   const { below } = live;
   live.below = undefined;
@@ -143,8 +143,8 @@ export interface Begun {
 }
 
 /**
- * A caller of a run that another one began: it is told what is known so far and what is still to come, and waits for the same
- * outcome. It may leave, by its signal or by reading no more, and the run goes on.
+ * A caller of a run that another one began: it gets what is known so far and what is still to come, and waits for the same
+ * outcome. It may leave, by its signal or by reading no more, and the run continues.
  */
 export function joinRun(held: HeldRuns, live: LiveRun, { options, watcher }: Joining): Begun {
   const { onEvent, signal } = options;
@@ -161,7 +161,7 @@ export function joinRun(held: HeldRuns, live: LiveRun, { options, watcher }: Joi
     for (const each of own) if (each !== undefined) watchers.delete(each);
   };
   if (ended !== undefined) return { runId, outcome: promise, leave };
-  // A run below another one belongs to that one, whose wish to stop is its own.
+  // A run below another one belongs to that one, whose cancel request is its own.
   if (options[childPlace] !== undefined) {
     obeySignal(held, live, signal);
     return { runId, outcome: promise, leave };
@@ -190,7 +190,7 @@ export function bareFailure(held: HeldRuns, live: LiveRun, failure: Failure): Ru
   return outcomeOf(transition(stateOf(held, live), { type: 'broken', failure }).state) as RunOutcome; // It has ended.
 }
 
-/** The run is no longer carried here. Where its record can be mended it can be taken up again. */
+/** The run is no longer carried here. Where its record can be fixed it can be resumed. */
 export function letGoOutcome(held: HeldRuns, live: LiveRun, failure: Failure | undefined): RunOutcome {
   if (failure === undefined) return outcomeOfLetGo(stateOf(held, live), 'released');
   return lostForGood.has(failure.code)
@@ -198,13 +198,13 @@ export function letGoOutcome(held: HeldRuns, live: LiveRun, failure: Failure | u
     : outcomeOfLetGo(stateOf(held, live), 'storage', failure);
 }
 
-/** The run could not be begun or taken up: that is an outcome too. */
+/** The run could not be begun or resumed: that is an outcome too. */
 export function refusedOutcome(held: HeldRuns, live: LiveRun, error: unknown): RunOutcome {
   const failure = RerailError.isInstance(error) ? error.failure : classifyFailure(error, 'agent');
   return failure.origin === 'storage' ? letGoOutcome(held, live, failure) : bareFailure(held, live, failure);
 }
 
-/** To wait does not mend these. */
+/** To wait does not fix these. */
 const lostForGood: ReadonlySet<string> = new Set([
   'STORAGE_NOT_FOUND',
   'STORAGE_CORRUPT',

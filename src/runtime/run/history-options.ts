@@ -16,7 +16,7 @@ export interface HistoryOptions extends Partial<SelectionRules> {
 export interface HistoryRules {
   readonly rules: SelectionRules;
   readonly embeddings: EmbeddingModel | undefined;
-  /** Kept for the life of the agent, so that a session is not embedded anew for every run. */
+  /** Kept for the life of the agent, so that a session is not embedded again for every run. */
   readonly vectors: VectorCache;
 }
 

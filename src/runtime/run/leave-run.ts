@@ -27,7 +27,7 @@ export function untilLeft(
   });
 }
 
-/** The caller no longer waits for a run, which goes on. */
+/** The caller no longer waits for a run, which continues. */
 export function leftError(runId: string, reason: unknown): RerailError {
   const failure = createFailure('CANCELLED', {
     origin: 'agent',

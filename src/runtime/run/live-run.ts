@@ -48,14 +48,14 @@ export interface LiveRun {
   provenance: Provenance | undefined;
   /** The conversation that it belongs to. */
   sessionId: string | undefined;
-  /** What happens has happened before, in another life of the run: nobody is told of it again. */
+  /** What happens has happened before, in a previous process of the run: it is not reported again. */
   isQuiet: boolean;
   /** Nothing has been done since it was taken from its record. */
   isUntouched: boolean;
   isCancelled: boolean;
   /** It was on record already and waited for something: the caller that asked for it here has joined it. */
   isFound: boolean;
-  /** It is carried elsewhere: a wish to end it is obeyed when it is heard from there. */
+  /** It is carried elsewhere: a cancel request is obeyed when it comes from there. */
   isCopy: boolean;
   /** Of a run below another one: what it may use up of what that one has left. */
   bounds: RunBounds | undefined;
@@ -76,7 +76,7 @@ export interface LiveRun {
   outcome: Deferred<RunOutcome>;
   /** Callers that wait for an outcome of a run that another one began. */
   joined: Set<() => void>;
-  /** What a subscriber is told that comes late. */
+  /** What a late subscriber gets. */
   soFar: SoFar;
   /** The latest outcome, once there is one. */
   ended: RunOutcome | undefined;
@@ -86,7 +86,7 @@ export interface Watcher {
   readonly hear: (event: RunEvent) => void;
   /** Whether every piece of text is wanted, or only what the journal holds. */
   readonly wantsDeltas: boolean;
-  /** Hears nothing after the end of the run, and must not be kept with it: what it holds may be much. */
+  /** Receives nothing after the end of the run, and must not be kept with it: what it holds may be much. */
   readonly endsWithRun?: true;
 }
 
@@ -149,7 +149,7 @@ export function createDeferred<Value>(): Deferred<Value> {
   return { promise, resolve };
 }
 
-/** Tells all who watch. What they make of it is theirs: `hear` never throws. */
+/** Informs all listeners. What they make of it is theirs: `hear` never throws. */
 export function publish(live: LiveRun, event: RunEvent): void {
   if (live.isQuiet) return;
   noteEvent(live.soFar, event);

@@ -12,7 +12,7 @@ import { addToSession } from './run-session.ts';
 import { rowOfOutcome } from '../record/stored-rows.ts';
 import type { RecordedEvent } from '../record/stored-run.ts';
 
-/** The driver has come to an outcome. It is told once it is on record, where there is one. */
+/** The driver has come to an outcome. It is reported once it is on record, where there is one. */
 export function noteOutcome(held: HeldRuns, live: LiveRun, outcome: RunOutcome): void | Promise<void> {
   const { keeper } = held;
   if (outcome.type === 'suspended') {
@@ -25,7 +25,7 @@ export function noteOutcome(held: HeldRuns, live: LiveRun, outcome: RunOutcome):
   const certain = behind?.then(() => void (live.isEndUncertain = false));
   keeper?.describe(live.runId, rowOfOutcome(outcome, rejectionsOf(live)));
   if (live.session === undefined) {
-    // What cannot be written down stops the run, which is told there.
+    // What cannot be written down stops the run, which is reported there.
     certain?.catch(() => undefined);
     return undefined;
   }

@@ -12,7 +12,7 @@ import type { ResumeOptions } from './run-input.ts';
 export interface ResumePayload {
   readonly answer: PersonAnswer;
   readonly wallMs: number;
-  /** Of the agent that goes on with it; as it was where this is missing. */
+  /** Of the agent that continues it; as it was where this is missing. */
   readonly config?: RunConfig;
   /** The place of the question that the answer is to, where that was known: see `placeOf`. */
   readonly about?: string;

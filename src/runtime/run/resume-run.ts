@@ -38,7 +38,7 @@ import { startRun } from './start-run.ts';
 import { watchRun } from '../watch/run-watchers.ts';
 import { answerIn } from './take-answer.ts';
 
-/** Goes on with a run: from memory, or from its record. */
+/** Continues a run: from memory, or from its record. */
 export async function resumeRun(held: HeldRuns, runId: string, options: ResumeOptions): Promise<RunOutcome> {
   checkRunOptions(options, 'resume');
   const { engine, runs, keeper } = held;
@@ -61,7 +61,7 @@ export async function resumeRun(held: HeldRuns, runId: string, options: ResumeOp
   const said = taking instanceof Promise ? await taking : taking;
   // A schema took its time, and the run has moved on meanwhile.
   if (live.ended !== ended || runs.get(runId) !== live) return resumeRun(held, runId, options);
-  // Still under way: whoever resumes it waits for the same end.
+  // Still under way: the caller that resumes it waits for the same end.
   if (ended === undefined || state === undefined) return joinRun(held, live, { options }).outcome;
   if (ended.type === 'completed' || ended.type === 'stopped') return ended;
   live.parts = own;
@@ -106,7 +106,7 @@ export async function beginAgain(held: HeldRuns, live: LiveRun, options: ResumeO
   return live.outcome.promise;
 }
 
-/** After an end that can be gone on from: the next generation begins with the state that is left. */
+/** After an end that can be continued from: the next generation begins with the state that is left. */
 async function startAgain(held: HeldRuns, live: LiveRun, payload: ResumePayload): Promise<void> {
   const { runId, state, session } = live;
   if (state === undefined) return;
@@ -140,7 +140,7 @@ async function resumeStored(
   if (row === undefined) throw unknownRun(held, runId);
   checkAgent(held, row);
   const own = { parts: partsOfRun(held, options) };
-  // The answer is on record before anybody acts on it. Whoever answers the same question a second time is too late.
+  // The answer is recorded before it is acted on. A second answer to the same question is too late.
   if (row.status === 'suspended') {
     const { about, provenance, tools, request } = await questionOf(keeper.store, row);
     demandTools(runId, tools, own.parts ?? parts);
@@ -150,10 +150,10 @@ async function resumeStored(
     await sendSignal(keeper, runId, { id: `resume:${row.headSeq}`, name: 'resume', payload });
   }
   const asked = row.status === 'parked' ? (await questionOf(keeper.store, row)).request : undefined;
-  // What means nothing is refused before the run is taken up.
+  // What means nothing is refused before the run is resumed.
   if (row.status !== 'suspended')
     await answerIn(own.parts ?? parts, options, { runId, request: readRequest(asked) });
-  const known = runs.get(runId); // Somebody else may have been quicker.
+  const known = runs.get(runId); // Another process may have been quicker.
   if (known !== undefined) return joinRun(held, known, { options }).outcome;
   const live = createLiveRun(runId, parts.config.limits.maxConcurrentTools);
   live.parts = own.parts;
@@ -177,7 +177,7 @@ function checkAgent({ parts }: HeldRuns, { runId, agent }: RunRow): void {
   );
 }
 
-/** The same as `loadRun`. Where it cannot, nobody carries the run here, and whoever has joined it meanwhile hears of that. */
+/** The same as `loadRun`. Where it cannot, the run is not run here, and callers that have joined it meanwhile learn of that. */
 export async function takeUpRun(held: HeldRuns, live: LiveRun, options?: ResumeOptions): Promise<void> {
   try {
     await loadRun(held, live, options);
@@ -189,7 +189,7 @@ export async function takeUpRun(held: HeldRuns, live: LiveRun, options?: ResumeO
   }
 }
 
-/** Takes a run from its record and carries it on; of one that has ended it finds the outcome again. Rejects where it cannot. */
+/** Takes a run from its record and runs it on; of one that has ended it finds the outcome again. Rejects where it cannot. */
 export async function loadRun(held: HeldRuns, live: LiveRun, options?: ResumeOptions): Promise<void> {
   const { keeper, engine } = held;
   const { runId } = live;
@@ -227,7 +227,7 @@ export async function loadRun(held: HeldRuns, live: LiveRun, options?: ResumeOpt
   );
 }
 
-/** Somebody may have wished the end meanwhile: that goes on record like any other wish, or the end would be one that nothing led to. */
+/** Cancellation may have been requested meanwhile: that is recorded like any other request, or the end would have no cause on record. */
 async function withWish(held: HeldRuns, live: LiveRun, takeUp: () => void | Promise<void>): Promise<void> {
   const isWished = live.isCancelled;
   live.isCancelled = false;
@@ -239,7 +239,7 @@ function hasEnded({ status }: RunRow): boolean {
   return status !== 'running' && status !== 'suspended' && status !== 'parked';
 }
 
-/** Whether nobody goes on from there: it is over, or it is only asked for. */
+/** Whether nothing continues from there: it is over, or it is only asked for. */
 function isFinal(row: RunRow, options: ResumeOptions | undefined): boolean {
   return hasEnded(row) && (options === undefined || row.status === 'completed' || row.status === 'stopped');
 }

@@ -30,11 +30,11 @@ export interface RunOptions extends Placed {
   readonly tools?: readonly Tool[];
   /** Instead of the agent's `toolChoice`, for this run. */
   readonly toolChoice?: ToolChoice;
-  /** Hears everything, every piece of text included. What it throws is noted and never touches the run. */
+  /** Receives everything, every piece of text included. What it throws is noted and never touches the run. */
   readonly onEvent?: (event: RunEvent) => void | Promise<void>;
 }
 
-/** Whoever takes a run over goes to where its record ends; to answer what it asks there is another step. */
+/** A take-over goes to where the record of the run ends; to answer what it asks there is another step. */
 export interface TakeOverOptions extends Omit<ResumeOptions, 'answer'> {
   /**
    * The record was written by a program of yours and came here unchanged: approvals and answers in it count. Unless told, they do not, and

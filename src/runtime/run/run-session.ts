@@ -21,7 +21,7 @@ import type { LiveRun } from './live-run.ts';
 
 type Start = Extract<DriveInput, { type: 'start' }>;
 
-/** A session is read from its end, so far back. Of what is older the model is told that it is not listed. */
+/** A session is read from its end, so far back. The model is informed that older parts are not listed. */
 const maxSessionMessages = 5000;
 
 interface Starting {
@@ -77,7 +77,7 @@ async function chooseHistory(
     }
     return selected.messages;
   } catch (error) {
-    // A wish to stop is known to the run already: it begins, and ends at once.
+    // A cancel request is known to the run already: it begins, and ends at once.
     if (signal.aborted) return [];
     const failure = classifyFailure(error, 'storage');
     if (store.durability === 'required') throw error;

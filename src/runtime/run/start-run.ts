@@ -14,7 +14,7 @@ export function startRun(held: HeldRuns, live: LiveRun, input: StartInput): Prom
   const { engine, keeper, parts } = held;
   const { bounds, isCancelled } = live;
   const own = live.parts ?? parts;
-  // Where nothing is written down, the driver asks for itself whether the end was wished for.
+  // Where nothing is written down, the driver asks for itself whether cancellation was requested.
   if (keeper === undefined)
     return begin(engine, live, bounds === undefined ? input : { ...input, config: configFor(own, bounds) });
   const recorded: StartInput = { ...input, config: configFor(own, bounds) };

@@ -23,7 +23,7 @@ export interface AnswerPlace {
 }
 
 /**
- * An answer as it goes on record. Throws a `ConfigError` for one of a form that means nothing, and a `VALIDATION_ERROR` for changed arguments
+ * An answer as it is recorded. Throws a `ConfigError` for one of a form that means nothing, and a `VALIDATION_ERROR` for changed arguments
  * that do not fit the tool: nothing is on record then, and the question stays open. A promise only where a schema takes its time.
  */
 export function takeAnswer(
@@ -48,7 +48,7 @@ export function takeAnswer(
   return firstFit(tools, { parts, changed, request, signal: place.signal }, () => ({ given: true, value }));
 }
 
-/** The answer in the options of `resume`, as it goes on record; or that there is none. */
+/** The answer in the options of `resume`, as it is recorded; or that there is none. */
 export function answerIn(
   parts: AgentParts,
   { answer, signal, [childPlace]: child }: ResumeOptions,

@@ -17,7 +17,7 @@ import type { LiveRun } from './live-run.ts';
 
 /** Counts tokens with a function of the caller; what it does not count is estimated. */
 export interface TokenMeter {
-  /** Counts what was not counted yet, before a plan is made. Never rejects: where the function fails, the estimate is used and that is told. */
+  /** Counts what was not counted yet, before a plan is made. Never rejects: where the function fails, the estimate is used and that is reported. */
   readonly measure: (
     live: LiveRun,
     messages: readonly Message[],

@@ -13,7 +13,7 @@ import { publish } from '../run/live-run.ts';
 import type { LiveRun } from '../run/live-run.ts';
 import type { RunKeeper } from '../record/run-keeper.ts';
 
-/** What became of work that went on after its call had ended, as the model is told. */
+/** What became of work that continued after its call had ended, as the model reads it. */
 export interface BackgroundReport {
   readonly id: string;
   readonly text: string;
@@ -29,7 +29,7 @@ interface Work {
 
 const maxCharacters = 8000;
 
-/** Tells once how the work ended; never rejects. */
+/** Reports once how the work ended; never rejects. */
 export function watchBackground(
   work: Promise<unknown>,
   of: Work,
@@ -53,7 +53,7 @@ interface Ending {
   readonly isError?: true;
 }
 
-/** The note is cut with all others, so what was done stands in it as a list, which is handed on. */
+/** The note is cut with all others, so what was done is in it as a list, which is handed on. */
 function effectOf({ name, label, effect }: Work, end: Ending): string {
   const call = { callId: '', name };
   const messages: readonly Message[] = [
@@ -66,7 +66,7 @@ function effectOf({ name, label, effect }: Work, end: Ending): string {
   return withList('', writeEffects(effectsIn(messages, () => effect === 'read')));
 }
 
-/** Tells the model at its next turn. Where more waits than a run can hold, whoever watches is told instead. */
+/** Informs the model at its next turn. Where more waits than a run can hold, listeners are informed instead. */
 export function tellBackground(
   engine: Pick<Engine, 'signal'>,
   live: LiveRun,
@@ -89,7 +89,7 @@ export function tellWhenKept(
   if (behind === undefined) return tellBackground(engine, live, report);
   void behind.then(
     () => tellBackground(engine, live, report),
-    () => undefined, // The run is let go of: whoever goes on with it makes the call again.
+    () => undefined, // The run is released: the process that continues it makes the call again.
   );
 }
 

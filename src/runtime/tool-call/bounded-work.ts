@@ -2,7 +2,7 @@ import { onAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { readProperty } from '../../errors/classify/safe-read.ts';
 
-/** How somebody else's work ended, as far as we waited for it. */
+/** How foreign work ended, as far as we waited for it. */
 export type WorkEnd<Value> =
   | { readonly type: 'returned'; readonly value: Value }
   | { readonly type: 'threw'; readonly thrown: unknown }
@@ -22,12 +22,12 @@ export interface WorkLimits<Value> {
   readonly graceMs?: number;
   /** Called once, when the wait ends before the work: tell the work to stop. */
   readonly onInterrupt: (why: 'timed-out' | 'aborted') => void;
-  /** Called once, when work that nobody waits for any more ends after all. */
+  /** Called once, when abandoned work ends after all. */
   readonly onLate: (end: WorkEnd<Value>) => void;
 }
 
 /**
- * Runs somebody else's work and waits for it no longer than its limits: at the timeout and at the signal the wait ends at
+ * Runs foreign work and waits for it no longer than its limits: at the timeout and at the signal the wait ends at
  * once, whatever the work does. Never throws or rejects. Work that ends synchronously costs neither timer nor promise.
  */
 export function runWithin<Value>(

@@ -7,7 +7,7 @@ import { renderFailure } from '../../errors/render-failure.ts';
 import type { Tool } from '../../model/tool.ts';
 import type { LiveRun } from '../run/live-run.ts';
 
-/** Written down before a call that must not happen twice: whoever holds the token may make it, until the deadline. */
+/** Written down before a call that must not happen twice: the holder of the token may make it, until the deadline. */
 export interface Intent {
   readonly token: string;
   /** Milliseconds since 1970. */
@@ -29,7 +29,7 @@ export function issueIntent({ issued }: LiveRun, { token, nowMs, timeoutMs }: Is
   return { token, deadlineMs: nowMs + timeoutMs + intentMarginMs };
 }
 
-/** A token is good once, until its deadline, and for whoever wrote the intent: another life of the run may have used it. */
+/** A token is good once, until its deadline, and for the process that wrote the intent: a previous process of the run may have used it. */
 export function useToken(
   { tokens, issued }: LiveRun,
   { token, deadlineMs }: Intent,
@@ -47,7 +47,7 @@ interface Outliving {
   readonly tool: Tool;
 }
 
-/** Whoever wrote the intent may still be at it. What a check finds counts only after his time is over. */
+/** The process that wrote the intent may still be at it. What a check finds counts only after its time is over. */
 export async function outlive({ deadlineMs }: Intent, { clock, signal, tool }: Outliving): Promise<void> {
   // A wall clock that was set back must not make this longer than the intent could ever be.
   const leftMs = Math.min(deadlineMs - clock.wallMs(), tool.timeoutMs + intentMarginMs);
@@ -64,7 +64,7 @@ export async function outlive({ deadlineMs }: Intent, { clock, signal, tool }: O
   });
 }
 
-/** The end of a call that another life of the run may have made. */
+/** The end of a call that a previous process of the run may have made. */
 export function foreignIntent({ callId, name }: ReadyCall): ToolEnd {
   const failure = createFailure('UNKNOWN_OUTCOME', {
     origin: 'tool',

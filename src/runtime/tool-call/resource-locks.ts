@@ -10,7 +10,7 @@ export interface ResourceLocks {
 }
 
 /**
- * Serialises by resource. Whoever asks stands in the lines of all his keys at once and goes when he is first in each of them:
+ * Serialises by resource. A call is in the lines of all its keys at once and goes when it is first in each of them:
  * so everybody is served in the order of asking, and no two can wait for each other.
  */
 export function createResourceLocks(): ResourceLocks {

@@ -73,7 +73,7 @@ function execute(call: ToolCall): Performed | PromiseLike<Performed> {
 function executeChecked(call: ToolCall, check: InputCheck): Performed | PromiseLike<Performed> {
   const { tool } = call.run;
   if (check.type === 'invalid') return { type: 'refused', failure: invalidInput(tool, check) };
-  // Time ran out over the check: nobody waits, so nothing may happen any more.
+  // Time ran out over the check: nothing waits for it, so nothing may happen any more.
   if (call.interruption !== undefined) return { type: 'refused', failure: notBegun(tool, 'no-time') };
   call.hasBegun = true;
   // A schema that made nothing new of it gave the journal's own back: the tool gets a copy of that.

@@ -19,14 +19,14 @@ export interface ToolCall {
   readonly startedMs: number;
   /** The tool's own code has been reached. */
   hasBegun: boolean;
-  /** Nobody waits any more, with the reason that its signal gets. */
+  /** The call is over, with the reason that its signal gets. */
   interruption: { readonly reason: unknown } | undefined;
   /** Made when the tool first asks for its signal: most never do, and it is the dearest part of a call. */
   controller: Aborter | undefined;
   charge: Ledger | undefined;
   /** By name; made when the tool first remembers something. */
   remembered: Map<string, Remembered> | undefined;
-  /** The question that ends this attempt, where nobody has answered it yet. */
+  /** The question that ends this attempt, where no person has answered it yet. */
   asked: ToolQuestion | undefined;
   /** The replies that the tool was given back in this attempt; made with the first. */
   heard: Set<Reply> | undefined;
@@ -50,7 +50,7 @@ export function beginCall(run: ToolRun, options: ToolRunOptions): ToolCall {
   };
 }
 
-/** Ends the call for the tool: its signal aborts, and what it still tells is not heard. */
+/** Ends the call for the tool: its signal aborts, and its later reports are ignored. */
 export function interruptCall(call: ToolCall, reason: unknown): void {
   call.interruption = { reason };
   // Who listens is called here and now, and is the tool's code.
@@ -171,7 +171,7 @@ const maxQuestionLength = 4000;
 /** More questions than any person answers for one call. */
 const maxQuestions = 50;
 
-/** Runs at once up to its end, so that what was asked is known before the tool goes on. */
+/** Runs at once up to its end, so that what was asked is known before the tool continues. */
 async function replyTo(call: ToolCall, asked: unknown): Promise<string> {
   if (call.interruption !== undefined) throw call.interruption.reason;
   const question = readQuestion(asked);
@@ -204,11 +204,11 @@ function runInBackground(
 ): void {
   const promise = Promise.resolve(work);
   call.hasBackground = true;
-  // The call may be over long before; the run's wish to stop still has to reach the work.
+  // The call may be over long before; the run's cancel request still has to reach the work.
   const stopListening = onAbort(call.options.signal, () =>
     interruptCall(call, call.options.signal.reason as unknown),
   );
-  // How it ends is for whoever took it over; here only that it ended counts.
+  // How it ends is for the code that took it over; here only that it ended counts.
   promise.then(stopListening, stopListening);
   call.options.onBackground(textOf(label), promise);
 }

@@ -116,7 +116,7 @@ function turnAway(live: LiveRun, { turn, attempt }: ToolEffectInput, end: ToolEn
   return done({ end, drawn: 0, tookMs: 0 } satisfies ToolEffectValue);
 }
 
-/** It was begun in another life of the run, and may have been done there. */
+/** It was begun in a previous process of the run, and may have been done there. */
 async function refuseForeign(
   { clock }: AgentParts,
   intent: Intent,

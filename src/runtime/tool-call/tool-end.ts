@@ -6,7 +6,7 @@ import type { EncodedResult } from '../tool-result/encode-result.ts';
 import type { ToolCall } from './tool-context.ts';
 import { wordsForModel } from './tool-failures.ts';
 
-/** The end of a call that went wrong, told to the model. */
+/** The end of a call that went wrong, reported to the model. */
 export function failedEnd(call: ToolCall, failure: Failure): ToolEnd {
   const content = wordsForModel(call.run.tool, failure);
   return createEnd(call, { type: 'failed', content, failure, resultHash: fingerprint(content) });

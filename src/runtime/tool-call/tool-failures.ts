@@ -21,7 +21,7 @@ export function failureOfThrown(tool: Tool, thrown: unknown): Failure {
     return failureOfSaid(tool, { said: verdict.said, message: describeDeeply(thrown), thrown });
   }
   const failure = classifyFailure(thrown, 'tool');
-  // Whoever made the failure may know better than the tool's declaration; our own guess does not.
+  // Code that made the failure may know better than the tool's declaration; our own guess does not.
   const declared = failure.classifiedBy === 'declared' ? failure.sideEffect : undefined;
   return createFailure(failure.code, {
     ...failure,
@@ -117,7 +117,7 @@ export interface TimeoutFacts {
   readonly leftBehind: number;
 }
 
-/** The end of a call while it ran, at the wish of whoever runs it. */
+/** The end of a call while it ran, at the cancel request of the process that runs it. */
 export function abortFailure(tool: Tool): Failure {
   const message = `The run was cancelled while tool "${tool.name}" was running`;
   if (tool.effect === 'once') {
@@ -132,7 +132,7 @@ export function abortFailure(tool: Tool): Failure {
   });
 }
 
-/** Nobody knows whether it happened. */
+/** It is unknown whether it happened. */
 export function unknownOutcome(tool: Tool, { message, context, thrown }: Unknown): Failure {
   return createFailure('UNKNOWN_OUTCOME', {
     origin: 'tool',

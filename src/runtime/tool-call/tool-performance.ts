@@ -61,6 +61,6 @@ function reportLate(call: ToolCall, late: Late): void {
       summary: clean(isReturned ? late.text : thrown, maxSummaryLength),
     });
   } catch {
-    // Whoever listens is broken, and nobody is left whom this call could tell.
+    // The listener is broken, and no one is left to inform.
   }
 }

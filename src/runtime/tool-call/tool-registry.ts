@@ -10,7 +10,7 @@ import type { Tool } from '../../model/tool.ts';
 export interface ToolRegistry {
   readonly get: (name: string) => Tool | undefined;
   readonly names: readonly string[];
-  /** As the model is told of them. The same list each time, so that a request costs no copy. */
+  /** As the model gets them. The same list each time, so that a request costs no copy. */
   readonly definitions: readonly ToolDefinition[];
   /** The same without some of them. Again the same list for the same names. */
   readonly without: (names: ReadonlySet<string>) => readonly ToolDefinition[];

@@ -54,7 +54,7 @@ export interface ToolProgress {
   readonly total?: number;
 }
 
-/** A tool that nobody waits for any more came to an end: evidence, never a result. */
+/** A tool that no caller waits for any more came to an end: evidence, never a result. */
 export interface LateEnd {
   readonly settled: 'returned' | 'threw';
   /** Since the call began. */

@@ -11,7 +11,7 @@ import type { Working } from './tool-work.ts';
 /** A tool whose timer throws at every tick must not fill the log. */
 const maxWarningsPerCall = 5;
 
-/** Errors that a call leaves to the process are reported with the run, and told to the model where there is a later turn. */
+/** Errors that a call leaves to the process are reported with the run, and reported to the model where there is a later turn. */
 export function ownerOfCall({ strayErrors }: AgentParts, live: LiveRun, working: Working): CodeOwner {
   const { call, input } = working;
   const { name, callId } = call;
@@ -46,7 +46,7 @@ export function suspectOf(live: LiveRun, working: Working): Suspect {
   };
 }
 
-/** Whether it was told: the first few of a call are. Where nothing listens, Node's own warnings say it. */
+/** Whether it was reported: the first few of a call are. Where nothing listens, Node's own warnings say it. */
 function warn(
   live: LiveRun,
   working: Working,

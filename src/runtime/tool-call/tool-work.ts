@@ -40,7 +40,7 @@ export interface Working {
   readonly context: EffectContext;
   readonly onBackground: Report;
   readonly startMs: number;
-  /** What `assist` has used up so far, also where it came to nothing. */
+  /** What `assist` has used up so far, also where it failed. */
   spent: Ledger | undefined;
   /** Works that it has left in the background. */
   works: number;

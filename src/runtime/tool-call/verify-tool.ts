@@ -13,7 +13,7 @@ import { unknownOutcome } from './tool-failures.ts';
 import { performWithin } from './tool-performance.ts';
 import type { ToolRun, ToolRunOptions } from './tool-run.ts';
 
-/** What is known of a call whose end nobody saw. */
+/** What is known of a call whose end is unknown. */
 export type VerifyEnd =
   | { readonly type: 'happened'; readonly end: ToolEnd }
   | { readonly type: 'did-not-happen' }
@@ -24,7 +24,7 @@ export type VerifyEnd =
  * rejects.
  */
 export async function verifyTool(run: ToolRun, options: ToolRunOptions): Promise<VerifyEnd> {
-  // The call may have happened: nobody is asked in the middle of finding that out.
+  // The call may have happened: no person is asked in the middle of finding that out.
   const call = beginCall({ ...run, replies: undefined }, options);
   if (run.tool.verify === undefined) return unknown(call, { why: 'it has no verify' });
   if (options.signal.aborted) return unknown(call, { why: 'the run is cancelled' });

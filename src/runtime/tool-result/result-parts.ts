@@ -59,7 +59,7 @@ function readImage(part: Readonly<Record<string, unknown>>): TextPart | ImagePar
 const sniffable = new Set(['image/png', 'image/jpeg', 'image/jpg', 'image/gif', 'image/webp']);
 const base64Text = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** An image that is none makes the provider refuse this request and every later one, so it is told in words instead. */
+/** An image that is none makes the provider refuse this request and every later one, so it is reported in words instead. */
 function checkImage(claimed: string, data: string): TextPart | ImagePart {
   if (data.length > maxImageCharacters) {
     return told(`${claimed}, ${data.length.toLocaleString('en-US')} characters of base64: too large to show`);

@@ -21,7 +21,7 @@ export interface SpilledEnd {
 
 /**
  * Brings the end of a call within its bound: what is too long is kept by the store and read back by `read_result`. Where the store
- * cannot keep it, head and tail are shown as ever, and the failure is told. Never rejects.
+ * cannot keep it, head and tail are shown as ever, and the failure is reported. Never rejects.
  */
 export async function spillEnd(end: ToolEnd, options: SpillOptions): Promise<SpilledEnd> {
   if (end.type !== 'ok' || end.name === readResultName) return { end };

@@ -13,7 +13,7 @@ export function sameStore(): RerailError {
   });
 }
 
-/** Somebody carries it. */
+/** Another process runs it. */
 export function carried(runId: string, { ownerId, untilMs }: Extract<Claimed, { type: 'held' }>): Failure {
   return createFailure('STORAGE_LOCKED', {
     origin: 'storage',
@@ -33,7 +33,7 @@ export function gone(runId: string): Failure {
   });
 }
 
-/** It would go on at two places. */
+/** It would continue at two places. */
 export function unfinished(runId: string): Failure {
   return createFailure('INVALID_STATE', {
     origin: 'durable',
@@ -63,7 +63,7 @@ export function otherEvents({ name }: Store, runId: string): Failure {
   });
 }
 
-/** Somebody has taken it up while it was copied. */
+/** It was resumed while it was copied. */
 export function takenAway(runId: string): Failure {
   return createFailure('STORAGE_LOCKED', {
     origin: 'storage',

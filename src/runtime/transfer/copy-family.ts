@@ -22,7 +22,7 @@ import {
 } from './copy-failures.ts';
 
 // What holds at every moment, also after a crash: no two stores have a run that somebody would take up by himself. Before a run that can go
-// on is written over there, it is parked here, with a mark of what it was; whoever repeats the copy reads the mark.
+// on is written over there, it is parked here, with a mark of what it was; a repeated copy reads the mark.
 
 /** What a copy is made of. */
 export interface Copying {
@@ -42,7 +42,7 @@ export type CopyEnd =
 /** Copies a run with those below it, and takes them away here where that is wanted. Rejects where a store fails. */
 export async function copyFamily(copying: Copying, row: RunRow): Promise<CopyEnd> {
   const { runId } = row;
-  // Before it is taken: whoever goes on with it here must still see that its owner has vanished.
+  // Before it is taken: the process that continues it here must still see that its owner has vanished.
   if (isOpen(row) && !copying.remove) return { type: 'left', failure: unfinished(runId) };
   const taken: Taken[] = [];
   try {
@@ -74,14 +74,14 @@ interface Taken {
   readonly wasAbandoned: boolean;
 }
 
-/** The run and those below it, so that nobody writes to them any more; the run itself last. */
+/** The run and those below it, so that no process writes to them any more; the run itself last. */
 async function takeFamily(
   { from, to, owner }: Copying,
   runId: string,
   taken: Taken[],
 ): Promise<Failure | undefined> {
   const below = await readBelow(from, runId);
-  // The one above first: whoever carries it carries those below it.
+  // The one above first: the process that runs it also runs those below it.
   for (const id of [runId, ...below.map((child) => child.runId)]) {
     const claimed = await from.runs.claim(id, owner);
     if (claimed.type === 'held') return carried(runId, claimed);
@@ -107,7 +107,7 @@ async function copyTaken(copying: Copying, taken: readonly Taken[]): Promise<Cop
   const unmark = (): Promise<void> => from.runs.append(lease, { events: [], row: unmarked(row) });
   try {
     const end = await copyMarked(copying, taken, mark);
-    // Where somebody has taken it up meanwhile, it is his.
+    // Where another process has resumed it meanwhile, it keeps it.
     if (end.type === 'left' && end.failure.code !== 'STORAGE_LOCKED') await unmark();
     return end;
   } catch (thrown) {
@@ -176,7 +176,7 @@ async function readWhole(
   const whole = await from.runs.whole(row.runId);
   if (whole === undefined) throw RerailError.from(gone(row.runId));
   const { status, reason, resumeAtMs, updatedAtMs } = mark ?? row;
-  // Whoever takes it up over there cannot see that its owner vanished here.
+  // A process that resumes it over there cannot see that its owner vanished here.
   const crashes = whole.row.crashes + (wasAbandoned && status === 'running' ? 1 : 0);
   return {
     ...whole,
@@ -194,7 +194,7 @@ async function writeWhole(copying: Copying, whole: WholeRun): Promise<'copied' |
   if ((await to.runs.restore(trusted ? whole : withoutRights(copying, whole))) === 'restored')
     return 'copied';
   if (headSeq === 0) return 'there';
-  // Where it was copied before it may have gone on since.
+  // Where it was copied before it may have continued since.
   const [there] = await to.runs.events(runId, { from: headSeq, to: headSeq });
   return there?.hash === headHash ? 'there' : 'other';
 }

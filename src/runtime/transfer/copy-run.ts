@@ -15,16 +15,16 @@ export interface RunCopy {
   readonly copyBelow?: (() => Promise<void>) | undefined;
 }
 
-/** Long enough to write a run; whoever dies meanwhile blocks its name no longer than that. */
+/** Long enough to write a run; a process that dies meanwhile blocks its name no longer than that. */
 const leaseMs = 60_000;
 
-/** Stands in the list while a copy is being written, and after a crash in between. */
+/** Listed while a copy is being written, and after a crash in between. */
 const unfinished = 'An interrupted copy of a run: copy it again';
 
 const broken: RowChange = { status: 'parked', reason: unfinished };
 
 /**
- * Writes a whole run under a name that nobody has; nobody holds it afterwards. Rejects with `ALREADY_REGISTERED` where there is such
+ * Writes a whole run under a name that is free; no process holds it afterwards. Rejects with `ALREADY_REGISTERED` where there is such
  * a run, unless it is what a copy has left that was broken off.
  */
 export async function writeCopy(store: Store, copy: RunCopy): Promise<void> {

@@ -12,11 +12,11 @@ import { aFlag, aFunction, aSignal, checkOptions } from '../../model/check/check
 import type { OptionRule } from '../../model/check/check-options.ts';
 
 export interface CopyOptions {
-  /** Only these runs, each with those below it; all unless told. */
+  /** Only these runs, each with those below it; all by default. */
   readonly runIds?: readonly string[];
   /**
    * Whether what was copied, and read again over there, is removed here: that is how a run moves. Without it only runs that have ended
-   * are copied, for one that can go on at two places does everything twice.
+   * are copied, for one that can continue at two places does everything twice.
    */
   readonly remove?: boolean;
   /**
@@ -24,7 +24,7 @@ export interface CopyOptions {
    * Unless told, they do not, and what they were about is asked again.
    */
   readonly trusted?: boolean;
-  /** Is told of every run. */
+  /** Is informed of every run. */
   readonly onProgress?: (progress: CopyProgress) => void;
   readonly signal?: AbortSignal;
 }
@@ -57,7 +57,7 @@ export interface LeftRun {
 
 /**
  * Copies runs from one store to another as they are, to the hash: with their conversations, contents and signals, and with their child runs.
- * Rights stay behind unless `trusted` says otherwise. Only what nobody carries. May be repeated after whatever went wrong; a run that is there with other events is left.
+ * Rights stay behind unless `trusted` says otherwise. Only what no process runs. May be repeated after whatever went wrong; a run that is there with other events is left.
  *
  * @example await copyRuns(sqlite('runs.db'), postgres('postgres://db.internal/agents'), { remove: true });
  */
@@ -86,7 +86,7 @@ export async function copyRuns(from: Store, to: Store, options: CopyOptions = {}
   return { ...counts, sessions: sessions.written, left };
 }
 
-/** Renewed before anything is removed: whoever dies meanwhile blocks a run no longer than this. */
+/** Renewed before anything is removed: a process that dies meanwhile blocks a run no longer than this. */
 const leaseMs = 600_000;
 const maxNamed = 1000;
 

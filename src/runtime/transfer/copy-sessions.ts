@@ -13,7 +13,7 @@ export interface CopiedSessions {
   readonly refused: ReadonlyMap<string, Failure>;
 }
 
-/** Before the runs: whoever takes one up over there adds to its conversation. Nothing named means all. */
+/** Before the runs: the process that resumes one over there adds to its conversation. Nothing named means all. */
 export async function copySessions(
   copying: Copying,
   sessionIds: ReadonlySet<string> | undefined,
@@ -33,7 +33,7 @@ export async function copySessions(
   return { written, copies, refused };
 }
 
-/** Takes away those that no run here needs any more and that nobody has added to. */
+/** Takes away those that no run here needs any more and that nothing was added to. */
 export async function removeSessions(
   { from, signal }: Copying,
   copies: CopiedSessions['copies'],
@@ -70,7 +70,7 @@ async function writeSession(to: Store, whole: WholeSession): Promise<'written' |
   const known = new Set(there?.runIds);
   const runIds = whole.runIds.filter((runId) => !known.has(runId));
   if (runIds.length === 0) return own.length > common ? 'other' : 'there';
-  // It has gone on here since it was copied. Its newest runs are known over there by what they have added together.
+  // It has continued here since it was copied. Its newest runs are known over there by what they have added together.
   const rest = whole.messages.slice(common).map(({ message }) => message);
   for (const [index, runId] of runIds.entries())
     await to.sessions.append(sessionId, index === 0 ? rest : [], runId);

@@ -16,7 +16,7 @@ import type { BundledBlob, BundledRun, RunPart } from './run-bundle.ts';
 import { aFlag, aSignal, checkOptions } from '../../model/check/check-options.ts';
 
 export interface ExportOptions {
-  /** Whether the runs below it go along: of a flow, a team or a plan. They do unless told. */
+  /** Whether the runs below it go along: of a flow, a team or a plan. They do by default. */
   readonly children?: boolean;
   readonly signal?: AbortSignal;
 }

@@ -16,15 +16,15 @@ export interface ForkPlace {
   readonly runId: string;
   /** The last event that the fork has in common with the run. */
   readonly seq: number;
-  /** The name of the fork; made of the two above unless told. */
+  /** The name of the fork; made of the two above by default. */
   readonly as?: string;
 }
 
 /**
- * Makes a new run of the first events of another one, and gives its name; `agent.resume` goes on from there. What had finished by
+ * Makes a new run of the first events of another one, and gives its name; `agent.resume` continues from there. What had finished by
  * then does not run again; what had only begun is treated as after a crash. Its idempotency keys are its own: the world takes its
  * calls for new ones. Of a flow, the runs below that are on record by then are copied as they were; a node that had not come to
- * an end begins anew. Rejects with `STORAGE_NOT_FOUND` or `ALREADY_REGISTERED`; throws a `ConfigError` for an event that is not there.
+ * an end starts over. Rejects with `STORAGE_NOT_FOUND` or `ALREADY_REGISTERED`; throws a `ConfigError` for an event that is not there.
  *
  * @example await agent.resume(await forkRun(store, { runId: 'order-17', seq: 12 }));
  */
@@ -96,7 +96,7 @@ async function endOfFork(
   return [...moved, toEvent({ type: 'forked', body: { from: runId, seq, provenance } })];
 }
 
-/** A fork that goes on needs them: a hand-off what was said before, a node that failed or waits its own record. */
+/** A fork that continues needs them: a hand-off what was said before, a node that failed or waits its own record. */
 async function copyChildren(
   store: Store,
   events: readonly StoredEvent[],

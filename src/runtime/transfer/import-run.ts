@@ -18,7 +18,7 @@ import { toEvent } from '../record/stored-run.ts';
 import { checkOptions } from '../../model/check/check-options.ts';
 
 export interface ImportOptions {
-  /** The name that the run gets here; its own unless told. */
+  /** The name that the run gets here; its own by default. */
   readonly as?: string;
   /** Where the bundle came from, such as the name of its file: it is kept with the run, and shown with every question. */
   readonly from?: string;

@@ -51,7 +51,7 @@ export async function openProvenView(store: Store): Promise<Store> {
   };
 }
 
-/** All of them are looked at, and one page of the latest is given: whoever has a damaged store wants to see what is left. */
+/** All of them are looked at, and one page of the latest is given: the owner of a damaged store wants to see what is left. */
 async function listProven(proven: ProvenRecords, query: RunQuery): Promise<RunPage> {
   const rows: RunRow[] = [];
   for (const runId of await proven.runIds()) {

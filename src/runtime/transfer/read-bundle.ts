@@ -183,7 +183,7 @@ function readSignal(signal: unknown, index: number): NewSignal {
   };
 }
 
-/** Whoever carries it on, or replays it, must be able to put every generation together. */
+/** To continue or replay it, every generation must be complete. */
 function checkGenerations(
   runId: string,
   events: readonly StoredEvent[],

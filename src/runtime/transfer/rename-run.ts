@@ -4,8 +4,8 @@ import type { NewEvent } from '../../model/store/store.ts';
 import { at, chunkHashesIn } from '../record/run-blobs.ts';
 
 /**
- * An event of a run as an event of another one. A run's name stands in the state that a generation begins with, and in front of
- * the names of what it asks people and of the runs below it. Elsewhere it is somebody's text, and stays.
+ * An event of a run as an event of another one. A run's name is in the state that a generation begins with, and in front of
+ * the names of what it asks people and of the runs below it. Elsewhere it is a user's text, and stays.
  */
 export function renameRun<Event extends NewEvent>(event: Event, names: Renaming): Event {
   if (names.from === names.to || !isMembers(event.body)) return event;
@@ -118,7 +118,7 @@ function renameKeys(members: Members, names: Renaming): Members {
   return Object.fromEntries(Object.entries(members).map(([name, member]) => [renameId(name, names), member]));
 }
 
-/** A question stands in the phase, in the one that is gone back to, or at the calls of either. */
+/** A question is in the phase, in the one that is gone back to, or at the calls of either. */
 function renamePhase(phase: Members, names: Renaming): Members {
   const own = renameCalls(renameRequest(phase, names), names);
   return change(own, 'back', (back) =>

@@ -54,7 +54,7 @@ export function createReplayParts({ config, facts, nextEntry }: RecordedParts): 
       if (entry === undefined) return contextIn(at(driver, ['context']));
       return isCallOf(entry, 'compact') ? exceeded : unbounded;
     },
-    // Where the journal goes on, that says whether it was asked.
+    // Where the journal continues, that says whether it was asked.
     selectModel: at(driver, ['selectsModel']) === true ? () => undefined : undefined,
     get approve() {
       const entry = nextEntry();

@@ -27,7 +27,7 @@ import { checkOptions } from '../../model/check/check-options.ts';
 export type ReplaySource = { readonly store: Store; readonly runId: string } | { readonly bundle: string };
 
 export interface ReplayOptions {
-  /** The last event that is replayed; all unless told. */
+  /** The last event that is replayed; all by default. */
   readonly to?: number;
 }
 
@@ -117,7 +117,7 @@ async function playStep(stage: ReplayStage, event: StoredEvent, place: Place): P
     return stepOf(stage, event, place.generation);
   } catch (error) {
     if (RerailError.isInstance(error)) throw error;
-    // The machine trusts its own journal, and trips over one that somebody has made up.
+    // The machine trusts its own journal, and trips over an invented one.
     const why = error instanceof Error ? error.message : 'unknown';
     throw unreadable(place.runId, `event ${event.seq} is not of the form that this program writes (${why})`);
   }

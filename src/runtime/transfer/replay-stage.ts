@@ -21,7 +21,7 @@ import type { Asked } from '../record/memory-generation.ts';
  * The driver over the record of one generation. It stands still until it is given the next entry, in the order in which they were
  * written: an answer is given to it no sooner than it was in its life.
  *
- * The driver waits for nothing but the verbs that it has made, and goes on once all of them are answered. So after the last
+ * The driver waits for nothing but the verbs that it has made, and continues once all of them are answered. So after the last
  * answer it comes to its next verb, or to its end: that is waited for, and then it stands still again.
  */
 export interface ReplayStage {
@@ -32,7 +32,7 @@ export interface ReplayStage {
   readonly begin: () => Promise<void>;
   /** Gives it an entry of the journal. Rejects where the driver has not asked for that. */
   readonly give: (entry: JournalEntry) => Promise<void>;
-  /** Somebody has asked for its end. */
+  /** Cancellation was requested. */
   readonly cancel: (reason: string) => Promise<void>;
 }
 

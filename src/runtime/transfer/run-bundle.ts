@@ -45,7 +45,7 @@ export const bundleVersion = 1;
 /** What fits into one text of every engine, with room to work on it. */
 export const maxBundleCharacters = 100_000_000;
 
-/** Chains the events anew, as they are in the bundle. */
+/** Chains the events again, as they are in the bundle. */
 export function chainEvents(
   runId: string,
   events: readonly (NewEvent & { readonly atMs: number })[],

@@ -11,7 +11,7 @@ import { sameStore } from './copy-failures.ts';
 import { aFunction, aSignal, checkOptions } from '../../model/check/check-options.ts';
 
 export interface SalvageOptions {
-  /** Is told of every run. */
+  /** Is informed of every run. */
   readonly onProgress?: (run: SalvagedRun) => void;
   readonly signal?: AbortSignal;
 }
@@ -108,7 +108,7 @@ async function salvageSessions(
 
 /**
  * Says that a person has looked at what a salvaged run may have done after its last proven event. From then on it can be resumed, and
- * goes on from there: what was lost may be done a second time.
+ * continues from there: what was lost may be done a second time.
  */
 export async function acceptSalvaged(store: Store, runId: string): Promise<void> {
   const row = await store.runs.find(runId);

@@ -5,7 +5,7 @@ export interface BoundedText {
   readonly write: (text: string) => void;
   /** Counts what is known to be there and not worth writing. */
   readonly skip: (characters: number) => void;
-  /** Whoever writes has stopped early: the total is a lower bound from now on. */
+  /** The writer has stopped early: the total is a lower bound from now on. */
   readonly stop: () => void;
   /** Characters written and skipped so far. */
   readonly total: () => number;

@@ -14,7 +14,7 @@ import { renderFailure } from '../../errors/render-failure.ts';
 export interface AgentCallbacks {
   /** Once per run, after the ladder is spent: it failed, or a bound stopped it. */
   readonly onError?: (failure: Failure, about: ErrorFacts) => void | Promise<void>;
-  /** Each time something is tried again, another way, or of somebody else. */
+  /** Each time something is tried again, another way, or with another target. */
   readonly onRetry?: (retry: RetryFacts) => void | Promise<void>;
   /** Everything, with the failure written out for a developer where there is one. Not the pieces of text. */
   readonly onDebug?: (event: RunEvent, about: DebugFacts) => void | Promise<void>;

@@ -12,7 +12,7 @@ const maxStreamCharacters = 4_000_000;
 const maxStreamBytes = 4_000_000;
 
 export interface CollectOptions extends ResultBounds {
-  /** Nobody waits any more: reading on would be for nothing. */
+  /** Nothing waits any more: reading on would be useless. */
   readonly isOver: () => boolean;
 }
 
@@ -27,7 +27,7 @@ export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown>
 }
 
 /**
- * Reads a result that comes piece by piece, with flat memory, and stops where nobody would be shown more. Texts are joined,
+ * Reads a result that comes piece by piece, with flat memory, and stops where no more would be shown. Texts are joined,
  * bytes too; anything else becomes one line of JSON each. Rejects with what the stream throws.
  */
 export async function collectStream(

@@ -5,8 +5,8 @@ import { flat } from '../../base/growing-text.ts';
  * Events that wait for a reader who comes later, reads slowly, or never reads. Bounded:
  *
  * - Neighbouring pieces of one text are put together; of the progress of a call the latest counts.
- * - Beyond the bounds the oldest events are dropped, and `events-dropped` stands in their place.
- * - The text of the latest turn is never dropped, so whoever puts it together holds the answer at the end.
+ * - Beyond the bounds the oldest events are dropped, and `events-dropped` replaces them.
+ * - The text of the latest turn is never dropped, so the code that puts it together holds the answer at the end.
  */
 export interface Backlog {
   /** The oldest first. */
@@ -88,7 +88,7 @@ function joinsOne(backlog: Backlog, event: RunEvent): boolean {
   return false;
 }
 
-/** Which text an event is a piece of, or which progress it tells; nothing for any other event. */
+/** Which text an event is a piece of, or which progress it reports; nothing for any other event. */
 function textOf(event: RunEvent): string | undefined {
   switch (event.type) {
     case 'text-delta':

@@ -4,13 +4,13 @@ import { isPromiseLike } from '../../base/promise-like.ts';
 import { runOwned, warningOwner } from '../../model/stray-errors.ts';
 import type { CodeOwner } from '../../model/stray-errors.ts';
 
-/** Somebody who is told things, may take his time over each, and may throw. */
+/** A listener that receives things, may take its time over each, and may throw. */
 export interface Hearing<Event> {
   /** A promise where the listener wants more time. Never throws: see `settled`. */
   readonly tell: (event: Event) => void | Promise<void>;
-  /** Whether the listener is still at something that it was told. */
+  /** Whether the listener is still busy with something. */
   readonly isBehind: () => boolean;
-  /** Nothing that was told is open, and nothing was thrown: there is nothing to settle. */
+  /** Nothing is in progress, and nothing was thrown: there is nothing to settle. */
   readonly isSettled: () => boolean;
   /** Waits for the listener, and throws what it threw. */
   readonly settled: (bound?: Bound) => Promise<void>;
@@ -23,7 +23,7 @@ export interface Bound {
   readonly maxMs: number;
 }
 
-/** Tells one after the other, and keeps what was thrown until somebody can throw it. */
+/** Reports one after the other, and keeps what was thrown until a caller can throw it. */
 export function createHearing<Event>(listener: (event: Event) => void | Promise<void>): Hearing<Event> {
   let open: Promise<void> | undefined;
   let unheard = 0;
@@ -43,7 +43,7 @@ export function createHearing<Event>(listener: (event: Event) => void | Promise<
   };
 
   function tell(event: Event): void | Promise<void> {
-    // After it has thrown, the listener hears no more: its state is its own guess.
+    // After it has thrown, the listener gets no more events: its state is its own guess.
     if (thrown !== undefined) return undefined;
     try {
       const answer = runOwned(owner, () => listener(event));

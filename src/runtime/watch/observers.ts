@@ -5,18 +5,18 @@ import type { CodeOwner } from '../../model/stray-errors.ts';
 import { callHook } from '../hooks/hook-call.ts';
 import type { HookCallEnd } from '../hooks/hook-call.ts';
 
-/** Something an observer is told. */
+/** Something an observer receives. */
 export interface Telling {
   readonly handle: (context: HookContext) => unknown;
-  /** At which it is told, or `event`. */
+  /** At which it is reported, or `event`. */
   readonly point: string;
   /** Answers for the errors that it leaves to the process. */
   readonly owner: CodeOwner;
-  /** Told how it ended. Must not throw. */
+  /** Receives how it ended. Must not throw. */
   readonly onEnd: (end: HookCallEnd) => void;
 }
 
-/** Tells observers things without ever waiting for them. */
+/** Informs observers without ever waiting for them. */
 export interface Observers {
   /** At once where the observer is free, else in its turn; dropped where too much is waiting already. */
   readonly tell: (hook: ObserverHook, telling: Telling) => void;
@@ -34,7 +34,7 @@ export interface Observers {
   }) => Promise<void>;
 }
 
-/** Told of an observer that hangs, and at which point. */
+/** Notified of an observer that hangs, and at which point. */
 type OnLeftBehind = (hook: ObserverHook, point: string) => void;
 
 export interface ObserversOptions {
@@ -48,7 +48,7 @@ const maxAfterRunMs = 800;
 /** A slow observer of a fast stream: enough for a burst, and small beside a conversation. */
 export const maxQueuedTellings = 1000;
 
-/** Each observer is told one thing after the other, in order; a slow one holds up nobody else. */
+/** Each observer receives one thing after the other, in order; a slow one holds up no other. */
 export function createObservers({ clock, defaultTimeoutMs }: ObserversOptions): Observers {
   const held: Held = {
     clock,
@@ -84,7 +84,7 @@ interface Line {
   isBusy: boolean;
   /** Things told so far. */
   told: number;
-  /** Of what it is told now. */
+  /** Of what it receives now. */
   point: string;
   isReported: boolean;
 }
@@ -116,7 +116,7 @@ function tell(held: Held, line: Line, telling: Telling): void {
   goOn(held, line);
 }
 
-/** Tells what waits until the observer takes its time over something, or nothing is left. */
+/** Delivers what waits until the observer takes its time over something, or nothing is left. */
 function goOn(held: Held, line: Line): void {
   for (let telling = line.queue.shift(); telling !== undefined; telling = line.queue.shift()) {
     const { handle, onEnd, owner, point } = telling;

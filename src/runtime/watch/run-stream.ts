@@ -15,17 +15,17 @@ export interface RunStream<Output = unknown> extends AsyncIterable<RunEvent<Outp
   readonly outcome: Promise<RunOutcome<Output>>;
 }
 
-/** What collects events until somebody reads them. */
+/** What collects events until a caller reads them. */
 export interface EventQueue {
   readonly watcher: Watcher;
   readonly iterate: (onAbandoned: () => void) => AsyncIterator<RunEvent>;
-  /** Nothing more will come; the reader is told why. */
+  /** Nothing more will come; the reader is informed why. */
   readonly fail: (error: unknown) => void;
 }
 
 /** A caller's side of a run as a stream. */
 export function streamOf(queue: EventQueue, { runId, outcome, leave }: Begun): RunStream {
-  // Whoever reads the events is told by them that the caller has left; nobody need ask for the outcome as well.
+  // The events show their reader that the caller has left; it need not ask for the outcome as well.
   outcome.catch(queue.fail);
   return { runId, outcome, [Symbol.asyncIterator]: () => queue.iterate(leave) };
 }
@@ -64,7 +64,7 @@ export function createEventQueue(): EventQueue {
 interface Held {
   backlog: Backlog;
   isOver: boolean;
-  /** Told to the reader once, after what came before it. */
+  /** Given to the reader once, after what came before it. */
   failed: { readonly error: unknown } | undefined;
   /** Readers for whom there is no event yet. While there is one, nothing is queued. */
   readonly waiting: Waiting[];
@@ -94,7 +94,7 @@ function endWaiting({ waiting }: Held): void {
   for (const { give } of waiting.splice(0)) give(over);
 }
 
-/** One promise for each event, for there may be very many. Whoever waits is told at the end of the run at the latest. */
+/** One promise for each event, for there may be very many. A caller that waits learns it at the end of the run at the latest. */
 function next(held: Held): Promise<Result> {
   const event = takeEvent(held.backlog);
   if (event !== undefined) return Promise.resolve({ done: false, value: event });

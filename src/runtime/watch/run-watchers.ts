@@ -28,7 +28,7 @@ export function watchRun(
   return own;
 }
 
-/** A listener of the caller's. What it throws is told as a failed hook, at most once, and then it hears no more. */
+/** A listener of the caller's. What it throws is reported as a failed hook, at most once, and then it gets no more events. */
 function createListener(live: LiveRun, listener: (event: RunEvent) => void | Promise<void>): Watcher {
   let isBroken = false;
   const fail = (error: unknown): void => {
@@ -109,13 +109,13 @@ const unheardByHooks: ReadonlySet<RunEvent['type']> = new Set<RunEvent['type']>(
   'tool-call-delta',
 ]);
 
-/** Observers hear the event, and those of its point are told of the moment. Never throws. */
+/** Observers hear the event, and those of its point are informed of the moment. Never throws. */
 function hearForHooks(
   { hooks }: AgentParts,
   event: RunEvent,
   about: { readonly runId: string; readonly agent: string },
 ): void {
-  // Somebody else wanted the pieces of text; hooks are not told of each.
+  // Another listener wanted the pieces of text; hooks do not get each.
   if (unheardByHooks.has(event.type)) return;
   hooks.tellEvent(event, about);
   switch (event.type) {

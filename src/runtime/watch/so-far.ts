@@ -11,7 +11,7 @@ export interface SoFar {
   text: GrowingText;
   /** Tools that are at work, by their call. */
   readonly open: Map<string, Extract<RunEvent, { type: 'tool-started' }>>;
-  /** The same of the runs below that have not ended, by their names; made when the first one tells something. */
+  /** The same of the runs below that have not ended, by their names; made when the first one reports something. */
   below: Map<string, { readonly node: string; readonly soFar: SoFar }> | undefined;
 }
 
@@ -64,7 +64,7 @@ function noteChildEvent(soFar: SoFar, { node, runId, event }: ChildEvent): void 
 
 type ChildEvent = Extract<RunEvent, { type: 'child-event' }>;
 
-/** What a run tells late, after its end, opens nothing. */
+/** What a run reports late, after its end, opens nothing. */
 const opening: ReadonlySet<RunEvent['type']> = new Set([
   'turn-started',
   'text-delta',
@@ -72,7 +72,7 @@ const opening: ReadonlySet<RunEvent['type']> = new Set([
   'child-event',
 ]);
 
-/** What a subscriber is told that comes late, in the order in which it happened. */
+/** What a late subscriber gets, in the order in which it happened. */
 export function eventsSoFar({ turn, textTurn, open, below, ...soFar }: SoFar): readonly RunEvent[] {
   const text = soFar.text.read();
   return [
@@ -91,8 +91,8 @@ export function eventsSoFar({ turn, textTurn, open, below, ...soFar }: SoFar): r
 }
 
 /**
- * Hears events, and sees to it that whoever puts the text together holds the answer at the end: of a run that had told its answer
- * before, or tells it elsewhere, it comes as one piece.
+ * Receives events, and ensures that the text put together from them is the answer at the end: of a run that had reported its answer
+ * before, or reports it elsewhere, it comes as one piece.
  */
 export function withWholeText(hear: (event: RunEvent) => void): (event: RunEvent) => void {
   let textTurn = 0;

@@ -14,21 +14,21 @@ export interface Worker {
   /** Begins to work. Resolves when the store has been asked for the first time, also where it could not answer. */
   readonly start: () => Promise<void>;
   /**
-   * Takes nothing more, and gives what runs at most `drainMs` to come to a stop. The runs are not ended: whoever takes them
-   * up next goes on with them. Never rejects.
+   * Takes nothing more, and gives what runs at most `drainMs` to stop. The runs are not ended: the process that resumes them
+   * next continues them. Never rejects.
    */
   readonly stop: (reason?: string) => Promise<void>;
   /** The ids of the runs that it carries now. */
   readonly running: readonly string[];
   /**
-   * Resolves when nothing is running and nothing can be taken up now: what others hold, what was refused and what is due
+   * Resolves when nothing is running and nothing can be resumed now: what others hold, what was refused and what is due
    * later does not count. Resolves at once where the worker does not work.
    */
   readonly idle: () => Promise<void>;
 }
 
 /**
- * Makes a worker: it finds interrupted, due and answered runs of these agents in the store, and goes on with them.
+ * Makes a worker: it finds interrupted, due and answered runs of these agents in the store, and continues them.
  *
  * @example
  * const worker = createWorker([support], store, { onEvent: (event) => log(event) });
@@ -94,7 +94,7 @@ async function start(control: Control): Promise<void> {
   await poll(state);
 }
 
-/** The first signal drains; whoever sends a second one does not want to wait. */
+/** The first signal drains; the sender of a second one does not want to wait. */
 function obey(control: Control, { name, isShared }: SignalNotice): void {
   const { signals, exitOnSignal = !isShared } = control.state.parts;
   const exit = (): void => {

@@ -6,7 +6,7 @@ import type { FoldedRun } from '../record/stored-run.ts';
 /** What came of wanting to park a run. */
 export type Parked =
   | { readonly type: 'parked'; readonly crashes: number }
-  /** It has not crashed that often, or may only have stood beside one that did: it may go on. */
+  /** It has not crashed that often, or may only have stood beside one that did: it may continue. */
   | { readonly type: 'fit'; readonly crashes: number }
   | { readonly type: 'held'; readonly untilMs: number }
   /** It has ended meanwhile, is parked already, or was removed. */
@@ -39,9 +39,9 @@ export async function countCrash(
 }
 
 /**
- * Takes a run out of the line, if it has crashed its process `maxCrashes` times: nobody takes it up until a person does.
+ * Takes a run out of the line, if it has crashed its process `maxCrashes` times: no worker resumes it until a person does.
  *
- * A crash is counted by whoever claims the run next, so the latest one is not in the row yet; only the claim tells it from a
+ * A crash is counted by the process that claims the run next, so the latest one is not in the row yet; only the claim tells it from a
  * run that was given back. Hence the decision is made here, under the lease, and a crash that is seen here is noted here.
  */
 export async function parkRun(
@@ -78,7 +78,7 @@ export async function parkRun(
 
 interface Crashes {
   readonly crashes: number;
-  /** It was carried alone, so nobody else can have ended the process. */
+  /** It was carried alone, so nothing else can have ended the process. */
   readonly isToBlame: boolean;
 }
 

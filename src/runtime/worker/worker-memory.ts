@@ -13,7 +13,7 @@ export interface WorkerMemory {
 
 export type Why = WaitingRun['why'];
 
-/** A run that is not to be taken up as it is. */
+/** A run that is not to be resumed as it is. */
 export interface Withheld {
   /** As it was left: while it is so, taking it up for one of these reasons would do nothing new. */
   readonly mark: RunMark | undefined;
@@ -24,10 +24,10 @@ export interface Withheld {
   readonly notBeforeMs: number;
 }
 
-/** What tells a run that has changed from one that has not. */
+/** What distinguishes a run that has changed from one that has not. */
 export interface RunMark {
   readonly row: string;
-  /** Absent where nobody has looked. */
+  /** Absent where it was not read. */
   readonly signals?: string;
 }
 
@@ -46,7 +46,7 @@ export function createWorkerMemory(): WorkerMemory {
   return { withheld: new Map(), dues: new Map() };
 }
 
-/** Remembers that a run is not to be taken up as it is. */
+/** Remembers that a run is not to be resumed as it is. */
 export function withhold({ withheld }: WorkerMemory, runId: string, entry: Withheld): void {
   withheld.delete(runId);
   withheld.set(runId, entry);
@@ -73,7 +73,7 @@ export function whysOf({ row, why }: WaitingRun, wallMs: number): readonly Why[]
   return isDue && why === 'signalled' ? [why, 'due'] : [why];
 }
 
-/** What tells whether a run is as it was. */
+/** What shows whether a run is as it was. */
 export function markRow({ status, headSeq, resumeAtMs }: RunRow): string {
   return `${status} ${headSeq} ${resumeAtMs ?? 'never'}`;
 }

@@ -14,21 +14,21 @@ import type { OptionRule } from '../../model/check/check-options.ts';
 
 /** How a worker works. Every field has a default. */
 export interface WorkerOptions {
-  /** How often the store is asked what waits. 1,000 unless told. */
+  /** How often the store is asked what waits. 1,000 by default. */
   readonly pollMs?: number;
-  /** At most so many runs at once. 8 unless told. */
+  /** At most so many runs at once. 8 by default. */
   readonly concurrency?: number;
-  /** A run that has ended its process that often is parked. 2 unless told. */
+  /** A run that has ended its process that often is parked. 2 by default. */
   readonly maxCrashes?: number;
-  /** How long `stop` and a signal give the runs to come to a stop. 10,000 unless told. */
+  /** How long `stop` and a signal give the runs to come to a stop. 10,000 by default. */
   readonly drainMs?: number;
-  /** Hears what the worker does. What it throws never touches the worker. */
+  /** Receives what the worker does. What it throws never touches the worker. */
   readonly onEvent?: WorkerListener;
-  /** Drains on SIGTERM and SIGINT, while it is started. True unless told; a test hands in its own signals. */
+  /** Drains on SIGTERM and SIGINT, while it is started. True by default; a test hands in its own signals. */
   readonly signals?: boolean | ProcessSignals;
   /**
    * Whether the process ends after draining for a signal, with the code 143 or 130, and at once for a second signal. Unless
-   * told it does so where nobody else in the process listens to the signal.
+   * told it does so where nothing else in the process listens to the signal.
    */
   readonly exitOnSignal?: boolean;
   readonly clock?: Clock;

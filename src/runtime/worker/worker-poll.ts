@@ -17,7 +17,7 @@ const maxAnswerMs = 60_000;
 /** A wall clock that lags behind by more than this was set back. */
 const setBackMs = 1000;
 
-/** Asks the store now what waits and takes it up, as far as there are places. Never rejects. */
+/** Asks the store now what waits and resumes it, as far as there are places. Never rejects. */
 export async function poll(state: WorkerState): Promise<void> {
   const { polling, parts } = state;
   polling.cancelTimer();
@@ -32,7 +32,7 @@ export async function poll(state: WorkerState): Promise<void> {
     (thrown: unknown) => {
       polling.failures += 1;
       const retryInMs = backoffMs(parts, polling.failures);
-      // After the end of a worker its store may be closed, and nobody asks it again.
+      // After the end of a worker its store may be closed, and it is not asked again.
       if (state.phase === 'working')
         parts.tell({ type: 'storage-failed', failure: classifyFailure(thrown, 'storage'), retryInMs });
       return retryInMs;
@@ -66,7 +66,7 @@ function arm(state: WorkerState): void {
   polling.cancelTimer = parts.clock.after(delayMs, () => void poll(state));
 }
 
-/** A store that never answers is told of like one that fails; what it says after all comes too late. */
+/** A store that never answers is reported like one that fails; what it says after all comes too late. */
 async function answered(state: WorkerState, look: Promise<void>): Promise<void> {
   const { clock, store } = state.parts;
   const over = new AbortController();
@@ -117,7 +117,7 @@ function isOnTrial({ trial, running, parts }: WorkerState): boolean {
   return trial !== undefined && running.has(trial.runId) && parts.clock.monotonicMs() < trial.untilMs;
 }
 
-/** Suspects are carried one by one, once nothing else is in hand: whoever is innocent must not be parked with the one that is not. */
+/** Suspects are run one by one, once nothing else is in hand: an innocent run must not be parked with a guilty one. */
 function withoutCompany(state: WorkerState, chosen: readonly WaitingRun[]): readonly WaitingRun[] {
   const { parts, running, suspects } = state;
   const nowMs = parts.clock.monotonicMs();
@@ -130,7 +130,7 @@ function withoutCompany(state: WorkerState, chosen: readonly WaitingRun[]): read
   }
   for (const { row } of held) if (!suspects.has(row.runId)) suspects.set(row.runId, nowMs);
   for (const { row } of free) suspects.delete(row.runId);
-  // Those that somebody else has taken meanwhile are not waited for.
+  // Those that another process has taken meanwhile are not waited for.
   if (held.length === 0) suspects.clear();
   const [first] = held;
   if (first === undefined || free.length > 0 || running.size > 0) return free;
@@ -171,7 +171,7 @@ async function readSetBack(state: WorkerState, runId: string, due: Due): Promise
 interface Found {
   /** At most as many as there are places. */
   readonly found: readonly WaitingRun[];
-  /** There is nothing besides that could be taken up. */
+  /** There is nothing besides that could be resumed. */
   readonly isAll: boolean;
 }
 

@@ -21,7 +21,7 @@ export interface WorkerState {
 /** A run in hand. */
 export interface Taken {
   readonly agent: Agent<unknown>;
-  /** So many others were in hand when it was taken up. */
+  /** So many others were in hand when it was resumed. */
   readonly beside: number;
   /** `claiming`: it is not the agent's yet. */
   stage: 'claiming' | 'resumed' | 'finished';
@@ -34,7 +34,7 @@ export interface Polling {
   /** How often it was begun. */
   count: number;
   isUnderWay: boolean;
-  /** Somebody wants to know more than the one under way can tell. */
+  /** A caller wants to know more than the one under way can answer. */
   isWantedAgain: boolean;
   /** In a row. */
   failures: number;
@@ -46,7 +46,7 @@ export interface Polling {
   cancelTimer: Cancel;
 }
 
-/** Somebody who waits until nothing is left to do. */
+/** A caller that waits until nothing is left to do. */
 export interface Idler {
   /** A poll that began before says nothing to him. */
   readonly sincePoll: number;

@@ -15,18 +15,18 @@ import type { Taken, WorkerState } from './worker-state.ts';
 const maxBackoffMs = 60_000;
 const allWhys: readonly Why[] = ['interrupted', 'due', 'signalled'];
 
-/** Goes on with a run until it has an outcome, or parks it. Never rejects. */
+/** Continues a run until it has an outcome, or parks it. Never rejects. */
 export async function takeUp(state: WorkerState, taken: Taken, waiting: WaitingRun): Promise<void> {
   const { runId } = waiting.row;
   const { tell } = state.parts;
   try {
     if (mayBePoison(state, waiting) && !(await isFit(state, waiting, taken.beside))) return;
     if (state.phase === 'working') tell({ type: 'run-taken', runId, why: waiting.why });
-    // Whoever is told may stop the worker: then nobody would let this run go any more.
+    // The listener may stop the worker: then nothing would release this run any more.
     if (state.phase !== 'working') return;
     taken.stage = 'resumed';
     const outcome = await taken.agent.resume(runId);
-    // It was let go: that is what whoever stopped this worker wanted, and not how the run ended.
+    // It was released: that is the purpose of stopping the worker, and not how the run ended.
     if (state.phase !== 'working' && isReleased(outcome)) return;
     taken.stage = 'finished';
     tell({ type: 'run-finished', runId, outcome });
@@ -81,7 +81,7 @@ async function noteOutcome(state: WorkerState, waiting: WaitingRun, outcome: Run
     return;
   }
   if (outcome.reason === 'storage') return noteVain(state, waiting, { mayPass: true });
-  // Somebody in this process let it go for whoever takes it up next.
+  // This process released it for the next process that resumes it.
   if (isReleased(outcome)) return;
   if (outcome.resumeAt !== undefined) knowDue(state, row.runId, outcome.resumeAt);
   const mark = await readMark(parts, row.runId);
@@ -125,7 +125,7 @@ async function noteVain(
   withhold(memory, runId, { mark, forWhys, tries, notBeforeMs });
 }
 
-/** Until when somebody else holds the run, where this is what the failure says. */
+/** Until when another process holds the run, where this is what the failure says. */
 function heldUntilMs({ code, context }: Failure): number | undefined {
   const { untilMs } = context;
   return code === 'STORAGE_LOCKED' && typeof untilMs === 'number' ? untilMs : undefined;
@@ -147,7 +147,7 @@ export function backoffMs({ random, pollMs }: WorkerParts, failures: number): nu
   return Math.round(retryDelay({ retry: failures, drawn: random() }, policy).delayMs);
 }
 
-/** How the run was left; undefined where the store cannot say, which the next poll finds out and tells. */
+/** How the run was left; undefined where the store cannot say, which the next poll finds out and reports. */
 async function readMark({ store }: WorkerParts, runId: string): Promise<RunMark | undefined> {
   try {
     const row: RunRow | undefined = await store.runs.find(runId);

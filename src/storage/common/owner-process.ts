@@ -40,7 +40,7 @@ type Start = { readonly type: 'started'; readonly at: string } | { readonly type
 function readStart(pid: string): Start {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The name of the program stands in brackets and may hold anything.
+    // The name of the program is in brackets and may hold anything.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const [state, at] = [fields[0], fields[startField]];
     if (state === 'Z' || state === 'X') return { type: 'gone' };

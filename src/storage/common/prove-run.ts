@@ -51,7 +51,7 @@ export interface FoundRun {
   readonly knownSeq: number;
 }
 
-/** The run as it may be kept elsewhere: as it was where it is whole, else marked, so that nobody goes on with it by accident. */
+/** The run as it may be kept elsewhere: as it was where it is whole, else marked, so that no process continues it by accident. */
 export function proveRun(found: FoundRun): ProvenRun {
   const { runId, row, events, signals, blobs } = found;
   const last = events.at(-1);

@@ -13,8 +13,8 @@ export interface LoneAppend {
 }
 
 /**
- * - `refused`: it is known not to have been written, and nobody has looked why.
- * - `in-doubt`: it may have been written. Whoever sends the same group again finds out.
+ * - `refused`: it is known not to have been written, and the reason was not looked up.
+ * - `in-doubt`: it may have been written. The next attempt of the same group finds out.
  */
 export type LoneEnd = 'written' | 'refused' | 'in-doubt';
 

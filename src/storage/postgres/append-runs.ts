@@ -44,7 +44,7 @@ export async function appendTogether(
     const plan = (rounds[round] ??= await planAppend(connection, pending));
     for (const [appending, failure] of plan.refused) answers.set(appending, { type: 'refused', failure });
     const sent = await sendGroups(connection, plan.groups);
-    // Some are written: whoever cannot be asked about the others must not be told that nothing was.
+    // Some are written: a writer whose answer is missing must not be informed that nothing was.
     connection.isInDoubt = sent.size > 0;
     const moved: Appending[] = [];
     for (const group of plan.groups) {
@@ -87,7 +87,7 @@ export function noteWritten(held: Held, groups: readonly Group[]): void {
   }
 }
 
-/** Nobody has said whether this was written: whoever adds to these runs next finds out. */
+/** It is unknown whether this was written: the next writer to these runs finds out. */
 export function noteDoubt({ doubts }: Held, { rounds }: AppendMemo): void {
   for (const { groups } of rounds) {
     for (const { lease, events } of groups) {
@@ -118,7 +118,7 @@ async function sendGroups(connection: Connection, groups: readonly Group[]): Pro
   return new Set(rows.map((row) => ids.get(String(row['run_id'])) ?? ''));
 }
 
-/** Why a run was not written to: it had been before, somebody else has it, it has lost something, or it has come further. */
+/** Why a run was not written to: it had been before, another process has it, it has lost something, or it has come further. */
 async function findVerdict(connection: Connection, group: Group): Promise<Answer | 'moved'> {
   const { lease, before, events } = group;
   const last = events.at(-1);

@@ -25,7 +25,7 @@ export async function findBlob(connection: Connection, hash: string): Promise<st
   });
 }
 
-// What is there is locked, changed or not: whoever removes it at the same time waits, and then sees that it is needed. Where it is
+// What is there is locked, changed or not: a removal at the same time waits, and then sees that it is needed. Where it is
 // damaged, the right one is at hand.
 const keepStatement = {
   text: `WITH kept AS (INSERT INTO @.blobs AS blobs (hash, content) VALUES ($1, $2)

@@ -12,7 +12,7 @@ export interface Carrying {
    * only what is known not to have happened is tried again.
    */
   readonly isRepeatable: boolean;
-  /** It was sent before, and nobody has said what became of it. */
+  /** It was sent before, and its result is unknown. */
   readonly isInDoubt?: boolean;
 }
 

@@ -5,7 +5,7 @@ import { openSchema } from './open-schema.ts';
 import { getRow } from './query.ts';
 
 /**
- * A connection, set up and with our tables behind it. Waits for one, at most until `deadlineMs` of the process's clock; whoever gets
+ * A connection, set up and with our tables behind it. Waits for one, at most until `deadlineMs` of the process's clock; the code that gets
  * one gives it back.
  */
 export async function acquire(held: Held, deadlineMs: number): Promise<Connection> {
@@ -15,7 +15,7 @@ export async function acquire(held: Held, deadlineMs: number): Promise<Connectio
   if (held.freeSlots > 0) held.freeSlots -= 1;
   else await waitForSlot(held, deadlineMs);
   try {
-    // Whoever gave his place up may have left his connection.
+    // A caller that gave its place up may have left its connection.
     const left = held.idle.pop();
     left?.client.ref();
     return left ?? (await connect(held));
@@ -25,7 +25,7 @@ export async function acquire(held: Held, deadlineMs: number): Promise<Connectio
   }
 }
 
-/** A connection that is open and that nobody uses, if there is one. */
+/** An open connection that is unused, if there is one. */
 export function takeIdle(held: Held): Connection | undefined {
   if (held.freeSlots <= 0) return undefined;
   const connection = held.idle.pop();
@@ -50,7 +50,7 @@ export function giveBack(connection: Connection): void {
   freeSlot(held);
 }
 
-/** Closes all that nobody uses; the others are closed when they are given back. */
+/** Closes all that are unused; the others are closed when they are given back. */
 export async function closeAll(held: Held): Promise<void> {
   clearTimeout(held.idleTimer);
   await Promise.all(held.idle.splice(0).map(discard));
@@ -86,7 +86,7 @@ async function connect(held: Held): Promise<Connection> {
     asked: undefined,
     watch: undefined,
   };
-  // An error between two statements is told by nobody else; without a listener it would end the process.
+  // Only this listener gets an error between two statements; without a listener it would end the process.
   const drop = (): void => {
     connection.isBroken = true;
     const place = held.idle.indexOf(connection);
@@ -110,7 +110,7 @@ async function discard({ client, watch }: Connection): Promise<void> {
   // A server that is gone without a word does not answer a goodbye either.
   const overdue = setTimeout(() => client.connection?.stream?.destroy(), maxGoodbyeMs);
   try {
-    // Whoever waits for the goodbye must not end before it.
+    // A caller that waits for the goodbye must not end before it.
     client.ref();
     await client.end();
   } catch {
@@ -158,7 +158,7 @@ async function waitForSlot(held: Held, deadlineMs: number): Promise<void> {
   });
 }
 
-/** The slot goes to whoever has waited longest. */
+/** The slot goes to the call that has waited longest. */
 function freeSlot(held: Held): void {
   const [next] = held.waiters;
   if (next === undefined) {
@@ -169,7 +169,7 @@ function freeSlot(held: Held): void {
   next();
 }
 
-/** Whatever a role or a database sets otherwise: how long to wait, and that a commit is on the disk when it is told. */
+/** Whatever a role or a database sets otherwise: how long to wait, and that a commit is on the disk when it is reported. */
 async function setUp(connection: Connection): Promise<void> {
   const { held } = connection;
   const { statementTimeoutMs, busyTimeoutMs, name } = held.settings;
@@ -190,7 +190,7 @@ async function setUp(connection: Connection): Promise<void> {
   }
 }
 
-/** As the server itself says it to whoever writes: what a standby shows may be old, so it is not read either. */
+/** As the server itself says it to the writer: what a standby shows may be old, so it is not read either. */
 function standbyError(): Error {
   const error = new Error('the server is in recovery');
   return Object.assign(error, { code: '25006', severity: 'ERROR' });

@@ -12,7 +12,7 @@ import { changeRows, getRow } from './query.ts';
 import { encodeOrNull, encodeTools, readRecord, recordColumns } from './run-record.ts';
 import type { RunRecord } from './run-record.ts';
 
-/** A run that somebody wants to begin. */
+/** A run that a caller wants to begin. */
 export interface Creation {
   readonly run: Pick<NewRun, 'runId' | 'agent' | 'sessionId'>;
   readonly addition: TextAddition;

@@ -58,7 +58,7 @@ function clientIn(module: unknown): ClientMaker | undefined {
   return 'default' in module ? clientIn(module.default) : undefined;
 }
 
-/** Only what our tables hold, whatever somebody has set for the whole process. */
+/** Only what our tables hold, whatever is set for the whole process. */
 const types = {
   getTypeParser: (type: number) => parsers.get(type) ?? String,
 };

@@ -4,7 +4,7 @@ import type { Head, Held } from './held.ts';
 import type { RunRecord } from './run-record.ts';
 
 // Two records say how far a run has come: its row, and what this process has seen of it. A server that was set back, by an old
-// backup or by a failover to a standby that lagged, has both tables as they once were; only whoever has seen more can tell.
+// backup or by a failover to a standby that lagged, has both tables as they once were; only a process that has seen more notices.
 
 /** What is known of a run. To be asked before the database is: what is written meanwhile is only there. */
 export function knownHead({ heads }: Held, runId: string): Head | undefined {

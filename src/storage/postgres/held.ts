@@ -13,12 +13,12 @@ export interface Settings {
   readonly schema: string;
   /** Whether a schema that is not there is made. */
   readonly create: boolean;
-  /** Tells the time instead of the database, where a test says so. */
+  /** Gives the time instead of the database, where a test says so. */
   readonly clock: Clock | undefined;
   readonly maxConnections: number;
   readonly busyTimeoutMs: number;
   readonly statementTimeoutMs: number;
-  /** What the driver is told of where to connect to. */
+  /** Where the driver connects to. */
   readonly address: Readonly<Record<string, unknown>>;
   readonly loadDriver: () => MakeClient;
 }
@@ -27,12 +27,12 @@ export interface Settings {
 export interface Held {
   readonly settings: Settings;
   makeClient: MakeClient | undefined;
-  /** Connections that nobody uses at the moment; the last one was used last. */
+  /** Connections that are unused at the moment; the last one was used last. */
   readonly idle: Connection[];
   /** How many connections may still be taken, and who waits for one. */
   freeSlots: number;
   readonly waiters: Set<() => void>;
-  /** Until connections that nobody has used for long are closed. */
+  /** Until connections that are unused for long are closed. */
   idleTimer: NodeJS.Timeout | undefined;
   readonly queue: Write[];
   /** The latest state of runs whose lease this store has given, so that adding to one needs no look. */
@@ -67,7 +67,7 @@ export interface Doubt {
 
 /** How far a run has come. */
 export interface Head {
-  /** Of this very run: one that was removed and begun anew has another. */
+  /** Of this very run: one that was removed and restarted has another. */
   readonly number: number;
   readonly seq: number;
   readonly hash: string;
@@ -77,7 +77,7 @@ export interface Head {
 export interface Connection {
   readonly held: Held;
   readonly client: PgClient;
-  /** What was sent may have been done, and nobody has said so yet. */
+  /** What was sent may have been done, and its result is unknown so far. */
   isInDoubt: boolean;
   /** It is not used again. */
   isBroken: boolean;
@@ -140,7 +140,7 @@ export function nowOf({ settings, aheadMs }: Held): number {
   return Math.round(aheadMs === undefined ? Date.now() : performance.now() + aheadMs);
 }
 
-/** For statements in which the database tells the time: nothing, unless a test tells it. */
+/** For statements in which the database gives the time: nothing, unless a test gives it. */
 export function givenNow({ settings }: Held): number | null {
   return settings.clock === undefined ? null : Math.round(settings.clock.wallMs());
 }

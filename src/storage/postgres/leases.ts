@@ -18,19 +18,19 @@ import {
 } from './run-record.ts';
 import type { RunRecord } from './run-record.ts';
 
-/** What an earlier attempt has found, of which nobody knows whether it took the run. */
+/** What an earlier attempt has found, of which it is unknown whether it took the run. */
 export interface ClaimMemo {
   wasAbandoned: boolean;
 }
 
-/** Whoever claims, and what. */
+/** A process that claims, and what. */
 export interface Claim {
   readonly runId: string;
   readonly owner: LeaseOwner;
   readonly memo: ClaimMemo;
 }
 
-/** The database's time decides whether a lease has run out, and nobody else's. */
+/** The database's time decides whether a lease has run out, and nothing else's. */
 export async function claimRun(connection: Connection, claim: Claim): Promise<Claimed> {
   const { held } = connection;
   const { claimed, record } = await inTransaction(connection, () => claimUnderLock(connection, claim));
@@ -89,7 +89,7 @@ async function shorten(
   ]);
 }
 
-/** Makes all leases of an owner last anew; gives the runs that are no longer his, once. */
+/** Renews all leases of an owner; gives the runs that are no longer his, once. */
 export async function renewLeases(connection: Connection, owner: LeaseOwner): Promise<readonly string[]> {
   const { held } = connection;
   const askedAtMs = performance.now();

@@ -34,7 +34,7 @@ export async function listRuns(connection: Connection, query: RunQuery): Promise
   return { runs, next: nextOf(last.createdAtMs, last.runId) };
 }
 
-/** Runs that nobody carries and that could go on, by the time of the database. */
+/** Runs that no process runs and that could continue, by the time of the database. */
 export async function findWaiting(
   connection: Connection,
   query: WaitingQuery,

@@ -11,7 +11,7 @@ import { goneError, isHeldBy, leaseLost } from './remembered.ts';
 import { lastSeqColumn, readRecord, recordColumns } from './run-record.ts';
 import type { RunRecord } from './run-record.ts';
 
-/** What somebody wants to add to a run. */
+/** What a caller wants to add to a run. */
 export interface Appending {
   readonly lease: Lease;
   readonly addition: TextAddition;
@@ -145,7 +145,7 @@ const findStatement = {
   text: `SELECT ${recordColumns}, ${lastSeqColumn} FROM @.runs AS runs WHERE runs.run_id = ANY($1::text[])`,
 };
 
-/** Whoever was told that nobody knows may say the same again: what is there by then is not added a second time. */
+/** A caller whose write is in doubt may repeat it: what is there by then is not added a second time. */
 async function findWritten(connection: Connection, record: RunRecord): Promise<readonly HashedEvent[]> {
   const doubt = connection.held.doubts.get(record.runId);
   const last = doubt?.events.at(-1);

@@ -56,21 +56,21 @@ export interface PostgresAddress {
 
 /** How a database is used. */
 export interface PostgresOptions {
-  /** What a run does when it cannot be written: see `Store`. `required` unless told. */
+  /** What a run does when it cannot be written: see `Store`. `required` by default. */
   readonly durability?: Durability;
-  /** The schema that holds the tables, which is made where there is none; `rerail` unless told. */
+  /** The schema that holds the tables, which is made where there is none; `rerail` by default. */
   readonly schema?: string;
-  /** Whether a schema that is not there is made, which needs the right to; it is unless told. Where it is not, `STORAGE_NOT_FOUND`. */
+  /** Whether a schema that is not there is made, which needs the right to; it is by default. Where it is not, `STORAGE_NOT_FOUND`. */
   readonly create?: boolean;
-  /** At most so many connections at the same time; 10 unless told. */
+  /** At most so many connections at the same time; 10 by default. */
   readonly maxConnections?: number;
-  /** How long a call waits for a connection, for a lock, and for a server that is coming back; 10 seconds unless told. */
+  /** How long a call waits for a connection, for a lock, and for a server that is coming back; 10 seconds by default. */
   readonly busyTimeoutMs?: number;
-  /** How long one statement may take; 30 seconds unless told. */
+  /** How long one statement may take; 30 seconds by default. */
   readonly statementTimeoutMs?: number;
-  /** Tells the time instead of the database: for tests, never where several machines share it. */
+  /** Gives the time instead of the database: for tests, never where several machines share it. */
   readonly clock?: Clock;
-  /** The module `pg`, from somebody who has loaded it: needed where a bundler leaves nothing to be found at run time. */
+  /** The module `pg`, from a caller that has loaded it: needed where a bundler leaves nothing to be found at run time. */
   readonly pg?: unknown;
 }
 

@@ -122,7 +122,7 @@ function inTime<T>(connection: Connection, ask: () => Promise<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const answer = ask();
     const giveUp = (): void => {
-      // Whoever does not answer this does not answer the next one either.
+      // A server that does not answer this does not answer the next one either.
       connection.isBroken = true;
       reject(connectionError(`No answer for ${waitMs} ms`));
     };
@@ -148,7 +148,7 @@ function forget(connection: Connection, answered: Connection['asked']): void {
   if (connection.asked === answered) connection.asked = undefined;
 }
 
-/** It keeps no process alive: whoever waits for an answer holds on to the connection. */
+/** It keeps no process alive: the wait for an answer keeps the connection. */
 function watchOver(connection: Connection, delayMs: number): void {
   connection.watch = setTimeout(() => {
     connection.watch = undefined;

@@ -27,7 +27,7 @@ export function isHeldBy({ epoch, owner }: RunRecord, lease: Lease): boolean {
   return epoch === lease.epoch && owner === lease.ownerId;
 }
 
-/** The failure of whoever writes by an old lease. */
+/** The failure of the process that writes by an old lease. */
 export function leaseLost({ runId, ownerId, epoch }: Lease, current: RunRecord): RerailError {
   const holder =
     current.owner === null ? 'no process has it' : `"${current.owner}" has it by epoch ${current.epoch}`;
@@ -40,7 +40,7 @@ export function leaseLost({ runId, ownerId, epoch }: Lease, current: RunRecord):
   });
 }
 
-/** The failure of whoever writes to a run that is not there. */
+/** The failure of the process that writes to a run that is not there. */
 export function goneError(runId: string): RerailError {
   return storageError('STORAGE_NOT_FOUND', {
     message: `Cannot write to the run "${runId}": the store does not have it`,

@@ -22,7 +22,7 @@ export function pruneRuns(connection: Connection, { maxAgeMs, maxRuns }: Retenti
       maxAgeMs ?? null,
       maxRuns ?? null,
     ]);
-    // Somebody may still be about to end it.
+    // A process may still be about to end it.
     const free = rows
       .filter((row) => heldUntilMs(readRecord(row), Number(row['now_ms'])) === undefined)
       .map((row) => decodeText(String(row['run_id'])));
@@ -44,7 +44,7 @@ async function removeUnderLock(connection: Connection, runId: string): Promise<b
   const hashes = (await getRows(connection, blobsStatement, [family])).map((row) => String(row['hash']));
   for (const text of deletions) await change(connection, { text }, [family]);
   if (hashes.length > 0) {
-    // One after the other: whoever kept one meanwhile is waited for, and then seen.
+    // One after the other: a concurrent writer of one is waited for, and then seen.
     await getRows(
       connection,
       { text: 'SELECT 1 FROM @.blobs WHERE hash = ANY($1::text[]) ORDER BY hash FOR UPDATE' },

@@ -8,7 +8,7 @@ import type { SqlRow, SqlValue } from './driver.ts';
 /** A run: what is listed, and the lease. Texts that may be long stand elsewhere. */
 export interface RunRecord {
   readonly runId: string;
-  /** Of this very run: one that was removed and begun anew has another. */
+  /** Of this very run: one that was removed and restarted has another. */
   readonly number: number;
   readonly agent: string;
   readonly sessionId: string | null;
@@ -122,7 +122,7 @@ function parseTools(tools: string): readonly string[] {
   return (JSON.parse(tools) as readonly string[]).map(decodeText); // Written by us.
 }
 
-/** Until when somebody holds it, or nothing where nobody does. */
+/** Until when a process holds it, or nothing where none does. */
 export function heldUntilMs(record: RunRecord, nowMs: number): number | undefined {
   if (record.owner === null || record.leaseUntilMs <= nowMs || isKnownDead(record.process)) return undefined;
   return Math.min(record.leaseUntilMs, nowMs + record.leaseMs);

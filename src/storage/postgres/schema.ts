@@ -4,7 +4,7 @@ export interface Migration {
   readonly statements: readonly string[];
 }
 
-/** Every step there ever was, in order. A released one is never changed: somebody's database was made by it. */
+/** Every step there ever was, in order. A released one is never changed: a user's database was made by it. */
 export const migrations: readonly Migration[] = [
   {
     version: 1,
@@ -39,7 +39,7 @@ export const migrations: readonly Migration[] = [
       `CREATE INDEX runs_unfinished ON @.runs (status) WHERE status IN ('running', 'suspended')`,
       'CREATE INDEX runs_by_owner ON @.runs (owner) WHERE owner IS NOT NULL',
       'CREATE INDEX runs_by_session ON @.runs (session_id, sort_key, run_id) WHERE session_id IS NOT NULL',
-      // Of the whole store, so that a run that was removed and made anew never meets an old lease again.
+      // Of the whole store, so that a run that was removed and made again never meets an old lease again.
       'CREATE SEQUENCE @.epochs',
       // Apart from the rows, which are written with every event: these change seldom and may be long.
       `CREATE TABLE @.run_texts (

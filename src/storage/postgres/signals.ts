@@ -6,7 +6,7 @@ import { nowOf } from './held.ts';
 import type { Connection } from './held.ts';
 import { changeRows, getRow, getRows } from './query.ts';
 
-/** Signals that nobody takes must not fill the disk. */
+/** Signals that no process takes must not fill the disk. */
 const maxSignals = 1000;
 
 /** A signal whose payload is text already. */

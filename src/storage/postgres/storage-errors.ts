@@ -10,7 +10,7 @@ export type Phase =
   | 'connecting'
   /** Nothing has happened: whatever was sent was undone. */
   | 'undone'
-  /** It may have happened, and nobody has said so. */
+  /** It may have happened, without an answer. */
   | 'in-doubt';
 
 /** What was thrown, and what it means. */
@@ -26,7 +26,7 @@ export function faultOf(thrown: unknown, phase: Phase): Fault | undefined {
   const state = stateOf(thrown);
   if (state !== undefined) {
     const trouble = stateTroubles.get(state) ?? stateTroubles.get(state.slice(0, 2)) ?? unknownTrouble;
-    // A statement that the server has refused did not happen; where it has ended the connection, nobody knows.
+    // A statement that the server has refused did not happen; where it has ended the connection, it is unknown.
     return { phase: phase === 'in-doubt' && !trouble.endsConnection ? 'undone' : phase, thrown, trouble };
   }
   const known = nodeTroubles.get(codeOf(thrown));
@@ -57,7 +57,7 @@ export function toStorageError({ phase, thrown, trouble }: Fault, name: string):
   });
 }
 
-/** The same failure, of whoever does not know what has become of what he sent before. */
+/** The same failure, of a caller that does not know what became of its last write. */
 export function toDoubt(thrown: RerailError): RerailError {
   const { code, message, hint, retryable, context } = thrown.failure;
   return storageError(code, {
@@ -72,7 +72,7 @@ export function toDoubt(thrown: RerailError): RerailError {
 const inDoubt =
   'Whether the last change was written is not known; it is looked up before the run is added to again';
 
-/** Nobody answers on a connection. */
+/** A connection does not answer. */
 export function connectionError(message: string): Error {
   return Object.assign(new Error(message), { code: 'ETIMEDOUT' });
 }

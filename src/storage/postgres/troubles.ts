@@ -143,7 +143,7 @@ export const stateTroubles: ReadonlyMap<string, Trouble> = new Map([
   ['25P03', unreachable],
   ['25P04', unreachable],
   ['58', { ...unknownTrouble, what: (name) => `The server of "${name}" could not read or write its files` }],
-  // Nobody knows whether it was committed: as where the connection is lost at that moment.
+  // It is unknown whether it was committed: as where the connection is lost at that moment.
   ['40003', unreachable],
   ['40001', conflict],
   ['40P01', conflict],

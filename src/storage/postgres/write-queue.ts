@@ -30,8 +30,8 @@ type WithoutAnswer<T> = T extends unknown ? Omit<T, 'resolve' | 'reject'> : neve
 export type WriteWithoutAnswer = WithoutAnswer<Write>;
 
 /**
- * In the next turn of the event loop, so that what other runs ask for in this one is written with it. Where this process carries
- * only one run there are no others, and its events are sent at once: whoever keeps a run gathers them himself.
+ * In the next turn of the event loop, so that what other runs ask for in this one is written with it. Where this process runs
+ * only one run there are no others, and its events are sent at once: the keeper of a run gathers them itself.
  */
 function flushSoon(held: Held, type: Write['type']): void {
   held.isFlushing = true;
@@ -49,7 +49,7 @@ function isLone({ believed }: Held): boolean {
   return true;
 }
 
-/** Waits for what was asked for until now; what others ask for meanwhile keeps nobody waiting. */
+/** Waits for what was asked for until now; what others ask for meanwhile is not waited for. */
 export async function settled(held: Held): Promise<void> {
   const mine = held.asked;
   while (held.answered < mine && held.isFlushing)
@@ -87,7 +87,7 @@ async function flush(held: Held): Promise<void> {
     try {
       await perform(held, batch);
     } catch (error) {
-      // Nobody expects it. Whoever waits is told, and the others are written.
+      // It is unexpected. Its caller gets the failure, and the others are written.
       for (const { reject } of batch) reject(error);
     }
     held.answered += batch.length;
@@ -227,7 +227,7 @@ function isUnreachable(thrown: unknown): thrown is RerailError {
   return RerailError.isInstance(thrown) && thrown.code === 'STORAGE_IO' && thrown.failure.retryable;
 }
 
-/** Nobody waits once more for a server that has just been waited for. */
+/** A server that has just been waited for is not waited for again. */
 function rejectRest(held: Held, thrown: RerailError): void {
   const rest = held.queue.splice(0);
   held.answered += rest.length;

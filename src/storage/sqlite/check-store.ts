@@ -123,7 +123,7 @@ async function checkEvents(checking: Checking, { runId, headSeq, headHash }: Run
   if (previous !== undefined && previous !== headHash) add(checking, brokenChain(runId, headSeq).failure);
 }
 
-/** The hash to go on with, or nothing where the chain has ended. */
+/** The hash to continue with, or nothing where the chain has ended. */
 function checkPage(checking: Checking, connection: Connection, page: EventPage): string | undefined {
   let last: string | undefined;
   note(checking, () => {

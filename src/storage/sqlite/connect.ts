@@ -32,7 +32,7 @@ export function connect(held: Held): Connection {
   return held.connection;
 }
 
-/** After an error that leaves the state of a connection unknown: the next call opens the file anew and reads it again. */
+/** After an error that leaves the state of a connection unknown: the next call opens the file again and reads it again. */
 export function abandon(held: Held): void {
   const { connection } = held;
   held.connection = undefined;
@@ -48,7 +48,7 @@ function openConnection(held: Held): Connection {
   const { file, sync, busyTimeoutMs } = held.settings;
   const openFile = loadDriver();
   try {
-    // Before the look at the database: whoever makes both makes the database first.
+    // Before the look at the database: a process that creates both creates the database first.
     const isExpected = readHeads(held.heads);
     const database = openDatabase({ file, openFile, sync, busyTimeoutMs, migrations, isExpected });
     try {
@@ -121,7 +121,7 @@ function prepareHeads(held: Held, connection: Connection): void {
   writeHeads(held, connection, isThere);
 }
 
-/** Under the lock, so that nobody writes an older one over a newer. */
+/** Under the lock, so that no process writes an older one over a newer. */
 function writeHeads({ heads }: Held, connection: Connection, isThere: boolean): void {
   const { database, storeId } = connection;
   database.exec('BEGIN IMMEDIATE');

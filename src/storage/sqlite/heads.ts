@@ -8,7 +8,7 @@ import { crc32 } from 'node:zlib';
  *
  * - The first line names the store. Every other line is one fact: `h` a run has come so far, `a` this is accepted as its head
  *   whatever was said before, `g` the run is gone.
- * - Lines are only ever added; a file that has grown too long is replaced by a shorter one, and whoever has the old one open
+ * - Lines are only ever added; a file that has grown too long is replaced by a shorter one, and a process that has the old one open
  *   notices by its inode.
  * - A line that was not written whole, or has a flipped bit, does not fit its sum and is passed over: that is being behind.
  */
@@ -90,7 +90,7 @@ export function writePending(heads: Heads): void {
   addHeads(heads, facts);
 }
 
-/** Adds facts at once; they outdo what is pending of their runs. Where the file is gone it is written anew. */
+/** Adds facts at once; they outdo what is pending of their runs. Where the file is gone it is written again. */
 export function addHeads(heads: Heads, facts: readonly HeadFact[]): void {
   for (const fact of facts) {
     learn(heads.known, fact);
@@ -101,16 +101,16 @@ export function addHeads(heads: Heads, facts: readonly HeadFact[]): void {
     if (heads.storeId !== undefined) rewriteHeads(heads, heads.storeId);
     return;
   }
-  // Somebody has put a shorter one in its place: what it says is read at the next look.
+  // Another process has put a shorter one in its place: what it says is read at the next look.
   if (found.ino !== heads.inode) closeHeads(heads);
   heads.descriptor ??= openSync(heads.file, 'a+', 0o600);
   // The line break in front ends whatever a full disk has left half written.
   const bytes = writeSync(heads.descriptor, `\n${facts.map(lineOf).join('\n')}\n`, null, 'latin1');
-  // Nobody else has written: then there is nothing in it that is not known.
+  // No other process has written: then there is nothing in it that is not known.
   if (found.ino === heads.inode && found.size === heads.offset) heads.offset += bytes;
 }
 
-/** Writes the record anew, with one line for each run: it is there as a whole or not at all. */
+/** Writes the record again, with one line for each run: it is there as a whole or not at all. */
 export function rewriteHeads(heads: Heads, storeId: string): void {
   // A name that cannot be guessed, and a file that is new: a link in its place would lead the text elsewhere.
   const temporary = `${heads.file}.${randomUUID()}.new`;
@@ -152,7 +152,7 @@ const chunkBytes = 262_144;
 const linesPerWrite = 1000;
 const maxBytes = 1_048_576;
 const bytesPerLine = 120;
-/** No line of ours is longer: what goes on without a line break is no line. */
+/** No line of ours is longer: what continues without a line break is no line. */
 const maxLineCharacters = 65_536;
 
 function takeIn(heads: Heads, chunk: string): void {
@@ -175,7 +175,7 @@ function learn(known: Map<string, Head>, fact: HeadFact): void {
     known.delete(fact.runId);
     return;
   }
-  // Whoever was stopped between his commit and this line may write it much later than others theirs.
+  // A process that was stopped between its commit and this line may write it much later than others theirs.
   if (fact.type === 'h' && (known.get(fact.runId)?.seq ?? 0) > fact.seq) return;
   known.set(fact.runId, { seq: fact.seq, hash: fact.hash });
 }

@@ -39,7 +39,7 @@ export function claimRun(transaction: Transaction, runId: string, owner: LeaseOw
   return { type: 'claimed', lease, row: toRunRow(record, texts, nowMs), wasAbandoned };
 }
 
-/** Makes all leases of an owner last anew; gives the runs that are no longer his, once. */
+/** Renews all leases of an owner; gives the runs that are no longer his, once. */
 export function renewLeases(transaction: Transaction, owner: LeaseOwner): readonly string[] {
   const { held, connection, nowMs } = transaction;
   const current = new Map<string, RunRecord>();
@@ -94,7 +94,7 @@ export function takenBy(
   return { owner: id, epoch, leaseUntilMs: nowMs + leaseMs, leaseMs, process: ownProcess() };
 }
 
-/** Of the whole store, so that a run that was removed and made anew never meets an old lease again. */
+/** Of the whole store, so that a run that was removed and made again never meets an old lease again. */
 export function nextEpoch(connection: Connection): number {
   return Number(getRow(connection, nextEpochSql)?.['value']);
 }
@@ -134,7 +134,7 @@ export function remember({ records, believed, version }: Held, record: RunRecord
   believed.set(owner, own.set(runId, epoch));
 }
 
-/** The failure of whoever writes by an old lease. */
+/** The failure of the process that writes by an old lease. */
 export function leaseLost({ runId, ownerId, epoch }: Lease, current: RunRecord | undefined): RerailError {
   const holder =
     current?.owner === null || current === undefined

@@ -168,7 +168,7 @@ function migrate(database: Database, options: OpenOptions): void {
   const { file, migrations } = options;
   const newest = migrations.at(-1)?.version ?? 0;
   const before = readNumber(database, 'PRAGMA user_version');
-  // Whoever wrote the record of heads had made the tables first: they are lost, perhaps with a log.
+  // The process that wrote the record of heads had made the tables first: they are lost, perhaps with a log.
   if (before === 0 && options.isExpected) throw lostError(file, 'is empty, but there was something in it');
   if (before === newest) {
     // The start after a migration: it has shown that the new schema works.
@@ -195,7 +195,7 @@ function keepBackup(database: Database, { file, openFile }: OpenOptions, version
   else rmSync(temporary, { force: true });
 }
 
-/** One transaction with its number: whoever is killed in it leaves what was there before. */
+/** One transaction with its number: a process that is killed in it leaves what was there before. */
 function applyMigration(database: Database, { version, statements }: Migration): void {
   database.exec('BEGIN IMMEDIATE');
   try {

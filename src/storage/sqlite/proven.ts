@@ -88,7 +88,7 @@ function recordsOf(reading: Reading, folder: string): ProvenRecords {
   };
 }
 
-/** What cannot be read is lost; whoever asks is told so by what is missing. */
+/** What cannot be read is lost; the caller sees it by what is missing. */
 function orNothing<T>(work: () => T): T | undefined {
   try {
     return work();
@@ -155,7 +155,7 @@ function provenOf(reading: Reading, runId: string): ProvenRun {
   });
 }
 
-/** Where its last events cannot be read, nobody knows how many there were. */
+/** Where its last events cannot be read, it is unknown how many there were. */
 function mayHave({ heads }: Reading, runId: string, record: FoundRecord | undefined): number {
   if (record === undefined || record.isCutOff) return Infinity;
   return Math.max(record.headSeq, heads.known.get(runId)?.seq ?? 0);

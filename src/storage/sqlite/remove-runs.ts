@@ -17,7 +17,7 @@ export function pruneRuns(transaction: Transaction, { maxAgeMs, maxRuns }: Reten
   let removed = 0;
   for (const row of rows) {
     const record = readWholeRecord(connection, row);
-    // Somebody may still be about to end it.
+    // A process may still be about to end it.
     if (record === undefined || heldUntilMs(record, nowMs) !== undefined) continue;
     if (removeRun(transaction, record.runId)) removed += 1;
   }

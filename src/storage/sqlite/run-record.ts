@@ -123,7 +123,7 @@ export function checkedRecord(row: SqlRow): RunRecord {
   };
 }
 
-/** The same, and nothing where the row is damaged: for what goes on with many runs, and must not stand still for one. */
+/** The same, and nothing where the row is damaged: for code that goes through many runs, and must not stop at one. */
 export function readWholeRecord(connection: Connection, row: SqlRow): RunRecord | undefined {
   try {
     return readRecord(connection, row);
@@ -148,7 +148,7 @@ export function updateRecord(
   before: RunRecord,
 ): RunRecord | undefined {
   const values = valuesOf(record);
-  // Only what has changed: an indexed column that is set is written anew in its index, changed or not.
+  // Only what has changed: an indexed column that is set is written again in its index, changed or not.
   let form = 0;
   const changed: SqlValue[] = [];
   for (const [place, value] of values.entries()) {
@@ -180,7 +180,7 @@ export function readTexts(row: SqlRow, record: RunRecord): RunTexts {
   return texts;
 }
 
-/** Until when somebody holds it, or nothing where nobody does. */
+/** Until when a process holds it, or nothing where none does. */
 export function heldUntilMs(record: RunRecord, nowMs: number): number | undefined {
   if (record.owner === null || record.leaseUntilMs <= nowMs || isKnownDead(record.process)) return undefined;
   return Math.min(record.leaseUntilMs, nowMs + record.leaseMs);

@@ -51,7 +51,7 @@ export function createRun(transaction: Transaction, { run, addition, owner }: Be
   return { type: 'created', lease: { runId, ownerId: owner.id, epoch } };
 }
 
-/** Refuses whoever has not the current lease. The run is as it is taken to be: nobody else writes while this transaction lasts. */
+/** Refuses the process that has not the current lease. The run is as it is taken to be: no other process writes while this transaction lasts. */
 export function appendEvents(transaction: Transaction, lease: Lease, addition: TextAddition): void {
   const { held, connection, nowMs } = transaction;
   const { runId } = lease;
@@ -107,7 +107,7 @@ export function appendAlone(
   return true;
 }
 
-/** A run of which this store remembers nothing, or somebody else has written to: it may have lost something. */
+/** A run of which this store remembers nothing, or another process has written to: it may have lost something. */
 function findChecked({ held, connection }: Transaction, runId: string): RunRecord | undefined {
   readHeads(held.heads);
   const record = findRecord(connection, runId);

@@ -6,10 +6,10 @@ export interface Migration {
   readonly statements: readonly (string | ((database: Database) => void))[];
 }
 
-/** In the header of the file, so that nobody takes the database of another program for ours: "Rrl1". */
+/** In the header of the file, so that no process takes the database of another program for ours: "Rrl1". */
 export const applicationId = 0x52_72_6c_31;
 
-/** Every step there ever was, in order. A released one is never changed: somebody's file was made by it. */
+/** Every step there ever was, in order. A released one is never changed: a user's file was made by it. */
 export const migrations: readonly Migration[] = [
   {
     version: 1,
@@ -53,7 +53,7 @@ export const migrations: readonly Migration[] = [
         search TEXT NOT NULL,
         tools TEXT NOT NULL
       ) WITHOUT ROWID`,
-      // In the order of their coming: what many runs write at once stands on few pages, which halves the work of a commit.
+      // In the order of their coming: what many runs write at once is on few pages, which halves the work of a commit.
       `CREATE TABLE events (
         number INTEGER PRIMARY KEY,
         run_id TEXT NOT NULL,

@@ -7,7 +7,7 @@ import { change, getRow, getRows } from './held.ts';
 import type { Connection, Transaction } from './held.ts';
 import { findRecord } from './run-record.ts';
 
-/** Signals that nobody takes must not fill the disk. */
+/** Signals that no process takes must not fill the disk. */
 const maxSignals = 1000;
 
 /** A signal whose payload is text already. */

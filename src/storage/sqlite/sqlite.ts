@@ -47,17 +47,17 @@ import type { OptionRule } from '../../model/check/check-options.ts';
 
 /** How a database is kept. */
 export interface SqliteOptions {
-  /** What a run does when it cannot be written: see `Store`. `required` unless told. */
+  /** What a run does when it cannot be written: see `Store`. `required` by default. */
   readonly durability?: Durability;
   /**
-   * `full`, unless told: what was acknowledged survives a loss of power. `normal` survives the death of the process, and a
+   * `full`, by default: what was acknowledged survives a loss of power. `normal` survives the death of the process, and a
    * loss of power may take the latest events; where the record of the heads has survived it, the run is then refused as diverged until
    * somebody accepts it; where it has not, nobody can tell, and an effect may be repeated.
    */
   readonly sync?: 'full' | 'normal';
-  /** Leases and times are by its wall clock; the machine's unless told. */
+  /** Leases and times are by its wall clock; the machine's by default. */
   readonly clock?: Clock;
-  /** How long to wait for the lock of another process; 5 seconds unless told. */
+  /** How long to wait for the lock of another process; 5 seconds by default. */
   readonly busyTimeoutMs?: number;
 }
 

@@ -19,7 +19,7 @@ export function toStorageError(thrown: unknown, file: string): unknown {
   });
 }
 
-/** Whether the connection must be given up: after such an error nobody knows what it still holds. */
+/** Whether the connection must be given up: after such an error it is unknown what it still holds. */
 export function isConnectionBroken(thrown: unknown): boolean {
   const number = resultCodeOf(thrown);
   return number !== undefined && brokenCodes.has(number % 256);
@@ -31,7 +31,7 @@ export function isDamaged(thrown: unknown): boolean {
   return number !== undefined && number % 256 === 11;
 }
 
-/** Whether somebody else has the lock. */
+/** Whether another process has the lock. */
 export function isBusy(thrown: unknown): boolean {
   const number = resultCodeOf(thrown);
   return number !== undefined && [5, 6].includes(number % 256);
@@ -119,7 +119,7 @@ function codeOf(thrown: Error, file: string): DriverCode | undefined {
   return 'syscall' in thrown ? 'STORAGE_IO' : undefined;
 }
 
-/** SQLite calls much an I/O error that is a full disk or a missing right; the file system tells which. */
+/** SQLite calls much an I/O error that is a full disk or a missing right; the file system reports which. */
 function refine(code: DriverCode, file: string): DriverCode {
   if (code !== 'STORAGE_IO') return code;
   const folder = path.dirname(file);

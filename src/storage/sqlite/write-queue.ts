@@ -27,7 +27,7 @@ export function enqueue<T>(
 }
 
 /**
- * In the next turn of the event loop, so that what other runs ask for in this one is written with it. Where this process carries
+ * In the next turn of the event loop, so that what other runs ask for in this one is written with it. Where this process runs
  * only one run there are no others: then after whatever the present callback sets off, but not for long without a turn.
  */
 function flushSoon(held: Held): void {
@@ -52,7 +52,7 @@ function isLone({ believed }: Held): boolean {
   return true;
 }
 
-/** Waits for what was asked for until now; what others ask for meanwhile keeps nobody waiting. */
+/** Waits for what was asked for until now; what others ask for meanwhile is not waited for. */
 export async function settled(held: Held): Promise<void> {
   const mine = held.asked;
   while (held.answered < mine && held.isFlushing)
@@ -139,7 +139,7 @@ async function commitTogether(held: Held): Promise<void> {
   finishFlush(held);
 }
 
-/** Most often one run adds one event, and nobody else has asked for anything: one statement costs a third less than four. */
+/** Most often one run adds one event, and nothing else has asked for anything: one statement costs a third less than four. */
 function commitAlone(held: Held): boolean {
   const [write, other] = held.queue;
   if (write?.performAlone === undefined || other !== undefined) return false;
@@ -149,7 +149,7 @@ function commitAlone(held: Held): boolean {
   try {
     if (!write.performAlone(transaction)) return false;
   } catch (thrown) {
-    // Whoever else writes is waited for, and what does not fit is looked at, by the long way.
+    // Other writers are waited for, and what does not fit is looked at, by the long way.
     if (isBusy(thrown) || isMisfit(thrown)) return false;
     held.records.clear();
     throw thrown;
@@ -267,7 +267,7 @@ function noteHeads({ held, facts, mustNoteHeads }: Transaction): void {
   }
 }
 
-/** By a transaction that changes nothing: under the lock nobody removes a run of which it is just being said how far it came. */
+/** By a transaction that changes nothing: under the lock no process removes a run of which it is just being said how far it came. */
 export async function noteHeadsNow(held: Held): Promise<void> {
   clearTimeout(held.headsTimer);
   held.headsTimer = undefined;
