@@ -47,7 +47,7 @@ export type MachineEvent =
   | { readonly type: 'waited'; readonly tookMs: number }
   | { readonly type: 'tools-finished'; readonly ends: readonly AttemptedCall[]; readonly tookMs: number }
   | { readonly type: 'tools-verified'; readonly found: readonly VerifiedCall[]; readonly tookMs: number }
-  /** A person, or a callback in his place, answered; or nobody did in time. */
+  /** A person, or a callback in his place, answered; or no answer came in time. */
   | {
       readonly type: 'person-answered';
       readonly answer: PersonAnswer;
@@ -55,7 +55,7 @@ export type MachineEvent =
       /** Of a run that came from elsewhere: it was answered here. */
       readonly provenance?: Provenance;
     }
-  /** Nobody in this process can answer. */
+  /** No one in this process can answer. */
   | { readonly type: 'person-absent' }
   | {
       readonly type: 'resumed';
@@ -89,7 +89,7 @@ export type MachineEvent =
 export interface CompactionMade {
   /** Absent where nothing can be saved. */
   readonly compaction?: Compaction;
-  /** What was wished for could not be had, and something simpler was done. */
+  /** What was wanted was not available, and something simpler was done. */
   readonly failure?: Failure;
   /** What asking for a summary has used up. */
   readonly charge?: Ledger;

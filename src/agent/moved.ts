@@ -11,7 +11,7 @@ export interface Moved {
   readonly invalid?: Failure;
 }
 
-/** First what is told, then what is done. */
+/** First what is emitted, then what is done. */
 export function told(events: readonly RunEvent[], action: Action): readonly Action[] {
   const actions: Action[] = [];
   for (const event of events) actions.push({ type: 'tell', event });

@@ -33,7 +33,7 @@ export function resumeRun(given: RunState, event: Resumed): Moved | undefined {
   return fromSuspension(state, phase, { event, resumed });
 }
 
-/** What counted against the run before somebody decided to continue counts no more; what it used up does. */
+/** What counted against the run before it was resumed counts no more; what it used up does. */
 function freshStart(state: RunState): RunState {
   // An answer that was not good enough is the last word where the run failed by it, and a model does not answer itself.
   const isAnswered = lastMessage(state.history)?.role === 'assistant' && state.config.isConducted !== true;

@@ -180,7 +180,7 @@ export type RunEvent<Output = unknown> =
       /** Estimates. */
       readonly tokensBefore: number;
       readonly tokensAfter: number;
-      /** What was wished for could not be had, and something simpler was done. */
+      /** What was wanted was not available, and something simpler was done. */
       readonly failure?: Failure;
     }
   | { readonly type: 'messages-injected'; readonly turn: number; readonly messages: readonly Message[] }

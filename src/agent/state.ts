@@ -35,7 +35,7 @@ export interface RunState {
   readonly toolCalls: number;
   /** Active time. */
   readonly elapsedMs: number;
-  /** The latest wall time that an event told, for what a person is shown. */
+  /** The latest wall time of an event, for what a person is shown. */
   readonly wallMs: number;
   readonly ledger: Ledger;
   readonly recoveries: readonly RunRecovery[];
@@ -56,7 +56,7 @@ export interface RunState {
   readonly resumes?: number;
   /** Of a conducted run: so many messages at the beginning are what it was asked. */
   readonly taskLength?: number;
-  /** Runs that calls of this one were and that may be continued, with what they had used up when it was last told. */
+  /** Runs that calls of this one were and that may be continued, with what they had used up at their latest report. */
   readonly children?: Readonly<Record<string, Ledger>>;
   /** What all runs below this one have used up: it is part of `ledger`. */
   readonly below?: Ledger;
@@ -165,7 +165,7 @@ export type CallState =
 export interface Tried {
   readonly call: ReadyCall;
   readonly attempts: readonly FailedCall[];
-  /** It waited, and somebody went on with the run: what was said, and to which question. */
+  /** It waited, and the run was resumed: what was said, and to which question. */
   readonly answer?: CallAnswer;
 }
 

@@ -26,7 +26,7 @@ function parse(content: string): unknown {
   try {
     return JSON.parse(content);
   } catch {
-    return undefined; // Somebody's own words.
+    return undefined; // A user's own words.
   }
 }
 

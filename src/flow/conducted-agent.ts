@@ -25,7 +25,7 @@ export interface ConductedOptions extends Pick<
 > {
   /** Of everything together: no agent below may use up more than is left. */
   readonly limits?: Partial<RunLimits>;
-  /** Rules for every tool of every agent below: nobody gains a right by handing work on. */
+  /** Rules for every tool of every agent below: handing work on gives no right. */
   readonly policy?: Pick<AgentPolicy, 'permissions' | 'inDoubt'>;
 }
 

@@ -3,7 +3,7 @@ import { fallbackOf, optionsOf } from './flow-fallbacks.ts';
 import type { FlowParts } from './flow-results.ts';
 import type { FlowGraphNode } from './flow-types.ts';
 
-/** What a flow goes by, in words: it is kept with every run, and told where it was changed since. */
+/** What a flow goes by, in words: it is kept with every run, and reported where it was changed since. */
 export function describeGraph(parts: FlowParts): string {
   const text = parts.graph.nodes.map((node) => describeNode(parts, node)).join('; ');
   return text.length <= maxLength ? text : `${text.slice(0, maxLength)}… (${hashText(text).slice(0, 8)})`;

@@ -9,7 +9,7 @@ export interface FlowErrorDetails {
   readonly context?: Readonly<Record<string, Json>>;
 }
 
-/** What is wrong with a flow, told when it is made: a `FlowError` to throw. */
+/** What is wrong with a flow, reported when it is created: a `FlowError` to throw. */
 export function flowError(message: string, details: FlowErrorDetails = {}): RerailError {
   const { code = 'FLOW_INVALID', hint, context } = details;
   return RerailError.from(createFailure(code, defined({ origin: 'flow', message, hint, context } as const)));

@@ -18,7 +18,7 @@ export interface FlowOrder {
   readonly after: ReadonlyMap<string, readonly string[]>;
 }
 
-/** What follows what. Fallbacks stand in nobody's way. */
+/** What follows what. Fallbacks block nothing. */
 export function orderOf({ nodes }: FlowGraph): FlowOrder {
   const main = nodes.filter(({ isFallbackOf }) => isFallbackOf === undefined);
   const after = new Map<string, string[]>(main.map(({ name }) => [name, []]));

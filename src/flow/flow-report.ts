@@ -84,7 +84,7 @@ function consequence(name: string, { options }: FlowParts): string | undefined {
   return own?.onError === 'skip' ? 'the flow continued without it' : undefined;
 }
 
-/** Begun and not ended: the run waits, or somebody ended it. */
+/** Started and not ended: the run waits, or it was ended. */
 function reportRunning(
   node: FlowGraphNode,
   { input }: Extract<NodeState, { type: 'running' }>,

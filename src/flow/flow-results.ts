@@ -115,7 +115,7 @@ export function standingOf(options: FlowParts['options'], states: NodeStates, na
   return { by, state };
 }
 
-/** What a node's own functions are told, by node. */
+/** What a node's own functions receive, by node. */
 export function createContexts(
   { graph, options }: FlowParts,
   view: ConductorView,

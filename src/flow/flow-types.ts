@@ -37,7 +37,7 @@ export interface NodeOptions {
   readonly accepts?: Schema;
 }
 
-/** What a node's own functions are told. */
+/** What a node's own functions receive. */
 export interface FlowContext {
   /** What the flow was asked, as a text. */
   readonly task: string;

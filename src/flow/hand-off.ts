@@ -180,7 +180,7 @@ function unread(outcome: Exclude<RunOutcome, { type: 'completed' }>): Failure {
     : createFailure('STORAGE_IO', { origin: 'storage', message, context: { runId } });
 }
 
-/** Somebody removed it, or took the hand-off elsewhere without it. */
+/** It was removed, or the hand-off was moved without it. */
 function conversationGone(runId: string, from: string): RerailError {
   return RerailError.from(
     createFailure('STORAGE_NOT_FOUND', {

@@ -198,7 +198,7 @@ function obey({ signal }: NodeCall, { runs, runId }: Child): Wish {
 
 type Tell = NonNullable<ResumeOptions['onEvent']>;
 
-/** What a run that is found waiting or ended reports once more was told when it came. */
+/** What a run that is found waiting or ended reports again was emitted when it came. */
 function teller({ tell }: NodeCall, runId: string, isKnown: boolean): Tell {
   let isOld = isKnown;
   return (event) => {
@@ -276,7 +276,7 @@ async function goOn(call: NodeCall, { child, begun, options }: Begun): Promise<R
 /** A run that could not write down that it asks takes no answer until it has. */
 const maxAnswers = 2;
 
-/** What the run above is told; `reason` says why it was not begun afresh. */
+/** What the parent run gets; `reason` says why it was not restarted. */
 function endOf(child: Child, outcome: RunOutcome, reason?: string): NodeEnd {
   const used = { child: childUse(child, outcome) };
   const { unsaved } = outcome;
@@ -288,7 +288,7 @@ function endOf(child: Child, outcome: RunOutcome, reason?: string): NodeEnd {
       return { type: 'ok', content: child.contentOf(outcome), ...used };
     case 'suspended': {
       const { request, failure } = outcome;
-      // Nobody need look before the other process can have lost it.
+      // There is no need to look before the other process can have lost it.
       const resumeAt = outcome.resumeAt ?? heldUntilMs(outcome);
       const awaited = { reason: outcome.reason, ...defined({ resumeAt, request, failure }) };
       return { type: 'waiting', wait: awaited, ...used };

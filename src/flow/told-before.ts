@@ -8,7 +8,7 @@ import { nodeNamed, readStates, standingOf } from './flow-results.ts';
 import type { FlowParts, NodeStates } from './flow-results.ts';
 
 /**
- * What the run of a node is told besides what it is asked: what was done before it by agents whose answer does not say so, since
+ * What the run of a node receives besides its task: what was done before it by agents whose answer does not say so, since
  * there is none. These are the node that it stands for, the nodes before it that failed and may be done without, and the node
  * itself in a run that was stopped.
  */

@@ -30,7 +30,7 @@ export interface StreamWatch {
   /** The listener takes its time: until `resume`, only the whole attempt is bounded. */
   readonly pause: () => void;
   readonly resume: () => void;
-  /** Ends the watch. Nothing is told after it, and no timer is left. */
+  /** Ends the watch. Nothing is reported after it, and no timer is left. */
   readonly stop: () => void;
 }
 

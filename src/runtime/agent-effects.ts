@@ -69,7 +69,7 @@ export function createAgentEffects(
       live.moments.delete(`${point}:${index}`);
       if (moment === undefined) return goneEnd(live.runId);
       const verdict = await parts.hooks.run(point, moment, { signal });
-      // What nobody changed is not written down again: it would hold the whole conversation at every turn.
+      // What was not changed is not recorded again: it would hold the whole conversation at every turn.
       const isPlain = verdict.type === 'continue' && verdict.modifiedBy.length === 0;
       const value = isPlain ? { type: 'continue', modifiedBy: [] } : verdict;
       return { type: 'done', value: value as unknown as Json }; // Moments and verdicts are plain data.
@@ -144,8 +144,8 @@ interface Asking {
 }
 
 /**
- * Asks the caller's function as long as the question stands. What it throws is told; that, and silence, is no answer. What it answers is
- * refused where it means nothing, and told.
+ * Asks the caller's function as long as the question stands. What it throws is reported; that, and silence, is no answer. What it answers is
+ * refused where it means nothing, and reported.
  */
 async function askCallback(
   parts: AgentParts,

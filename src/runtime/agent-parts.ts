@@ -33,7 +33,7 @@ export type ModelSettings = Omit<
 export interface ContextParts {
   readonly rules: ContextRules;
   readonly budget: ContextBudget | undefined;
-  /** Counted when somebody first asks. */
+  /** Counted when first asked for. */
   readonly fixedTokens: () => number;
   /** A function of the caller counts: it is asked in a step of its own before each call of a model, for the driver must not wait for it. */
   readonly isCounted?: true;

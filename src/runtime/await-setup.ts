@@ -35,7 +35,7 @@ async function afterSetup(setup: Setup, held: HeldRuns, { context, go }: Gated):
 
 /**
  * A run that was taken from its record stays there as it was: what was approved stays approved, and a call that never began is
- * not in doubt. Only the caller that wanted it to continue is told.
+ * not in doubt. Only the caller that wanted it to continue learns it.
  */
 async function letGo(held: HeldRuns, live: LiveRun, failure: Failure): Promise<void> {
   held.engine.letGo(live.runId);

@@ -127,7 +127,7 @@ function asksOutside(actions: readonly Action[]): boolean {
   return actions.some(({ type }) => type === 'suspend' || type === 'ask-person');
 }
 
-/** Somebody wished the end. What is on record has happened all the same: it is gone through first, or the record would say otherwise. */
+/** Cancellation was requested. What is on record has happened all the same: it is gone through first, or the record would say otherwise. */
 function isOver({ isCancelled: isWished, isQuiet }: LiveRun): boolean {
   return isWished && !isQuiet;
 }
@@ -239,7 +239,7 @@ function happen(
 
 const cancelled: MachineEvent = { type: 'cancelled' };
 
-/** What broke because somebody wished the end did not break. */
+/** A failure caused by cancellation counts as cancelled. */
 function heard({ isCancelled: isSo }: LiveRun, event: MachineEvent): MachineEvent {
   return event.type === 'broken' && isSo ? cancelled : event;
 }

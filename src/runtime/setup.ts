@@ -88,7 +88,7 @@ async function attemptOnce(
   if (end.type === 'threw') return thrownFailure(agent, end.thrown);
   if (end.type === 'timed-out') return lateFailure(agent, tooLong, timeoutMs);
   held.isReady = end.type === 'returned';
-  return undefined; // Where it was aborted, nobody is left to hear of it.
+  return undefined; // Where it was aborted, no caller is left.
 }
 
 /** No caller waits for it any more: what it has not done by now is not done. */

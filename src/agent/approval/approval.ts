@@ -123,7 +123,7 @@ export interface Rejections {
   readonly count: number;
   /** By the hash of tool and arguments. */
   readonly byHash: Readonly<Record<string, number>>;
-  /** How many of them because nobody was there; absent where it was never so, as in journals of old. */
+  /** How many of them because no person was available; absent where it was never so, as in journals of old. */
   readonly absent?: number;
 }
 
@@ -228,7 +228,7 @@ function saidBy(part: unknown): Said {
   return noWords.has(word) ? 'no' : 'unreadable';
 }
 
-/** `{ approved: 'true' }` is what a form sends that nobody ticked. */
+/** `{ approved: 'true' }` is what a form sends whose box is not ticked. */
 function flagOf(value: unknown): unknown {
   return typeof value === 'boolean' ? value : undefined;
 }

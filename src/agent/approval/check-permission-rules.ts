@@ -7,7 +7,7 @@ import type { Permission, ToolEffect } from '../../model/tool.ts';
 import type { InputCondition, InputPattern, Literal } from './permission-input.ts';
 import type { PermissionRule } from './permission.ts';
 
-/** Checks rules when the agent is made and copies them, so that nobody changes them later. */
+/** Checks rules when the agent is made and copies them, so that they do not change later. */
 export function checkPermissionRules(rules: unknown): readonly PermissionRule[] {
   if (rules === undefined) return [];
   if (!Array.isArray(rules))

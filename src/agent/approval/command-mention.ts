@@ -1,7 +1,7 @@
 import { areHarmless } from './command-arguments.ts';
 
 // Whether a text that a shell would run may run a certain command. A rule that forbids one must see it behind options, wrappers, quotes and
-// separators; where that cannot be told, the answer is that it is unclear.
+// separators; where that is not certain, the answer is that it is unclear.
 
 /** Whether the words of a command occur: as a command, in some other way, or not at all. */
 export type Mention = 'yes' | 'unclear' | 'no';
@@ -189,7 +189,7 @@ function isOptionPart(words: readonly string[], index: number): boolean {
   return words[index - 2]?.startsWith('-') === true;
 }
 
-/** `-rf` may be written as `-fr`, as `-r -f`, in other letters, or in long names that nobody here knows. */
+/** `-rf` may be written as `-fr`, as `-r -f`, in other letters, or in long names that are unknown here. */
 function hasFlag(
   words: readonly string[],
   { program, flag }: { readonly program: string; readonly flag: string },

@@ -18,7 +18,7 @@ export function readFields(
       if (!('value' in descriptor)) return undefined;
       if (descriptor.value !== undefined) fields.set(name, descriptor.value);
     }
-    // A Proxy cannot be told from what it stands for, but it cannot be copied either.
+    // A Proxy cannot be distinguished from its target, but it cannot be copied either.
     structuredClone(answer);
     return fields;
   } catch {

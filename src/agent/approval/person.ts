@@ -22,7 +22,7 @@ import type { PersonRequest, SuspendReason } from '../run-outcome.ts';
 import type { CallState, ReadyCall, RunState } from '../state.ts';
 import type { ToolEnd } from '../tools/tool-call.ts';
 
-/** Nobody here can be asked: the run waits outside the process. */
+/** No one can be asked here: the run is suspended. */
 export function onAbsent(state: RunState, asking: Asking): Moved {
   const { request } = asking;
   return suspendRun(state, { type: 'suspended', reason: suspensionOf(request), request, back: asking }, []);
@@ -101,7 +101,7 @@ interface Replied {
   readonly provenance: Provenance | undefined;
 }
 
-/** A person has told a tool what it wanted to know. Without words that can be read, the question stands. */
+/** A person has answered the question of a tool. Without readable words, the question stands. */
 function onReplied(state: RunState, asking: Asking, { id, value, provenance }: Replied): Moved {
   const { tools, index } = asking;
   const asked = tools.calls[index];

@@ -179,7 +179,7 @@ function readKnown(
     return { problem: 'it cannot be read: pass a plain object without getters' };
   const known = [...own, ...requestFields];
   const unknown = names.find((name) => !known.includes(name));
-  // The near name among its own fields: nobody misspells a part of the request that is spread.
+  // The near name among its own fields: a part of the request that is spread is not misspelt.
   if (unknown !== undefined)
     return { problem: `there is no "${unknown.slice(0, 100)}" in it: ${adviseName(unknown, own)}` };
   return { fields };

@@ -26,7 +26,7 @@ interface Nonsense {
 export interface AnswerPlace<Point extends HookPoint> {
   readonly kind: Hook['kind'];
   readonly point: Point;
-  /** What the hook was told, as the transformers before it have left it. */
+  /** What the hook received, as the transformers before it have left it. */
   readonly moment: Moments[Point];
 }
 

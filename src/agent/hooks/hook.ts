@@ -71,7 +71,7 @@ export type TransformerPoint = keyof Changes;
 export type GuardrailPoint = Exclude<HookPoint, 'run-end' | 'failure' | 'recovery'>;
 export type SkipPoint = keyof StandIns;
 
-/** What a hook is told at each point. Plain data, to be read only. */
+/** What a hook receives at each point. Plain data, to be read only. */
 export interface Moments {
   'run-start': MomentFacts & { readonly input: readonly Message[] };
   'run-end': MomentFacts & { readonly outcome: RunOutcome };

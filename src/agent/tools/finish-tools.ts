@@ -88,7 +88,7 @@ function hasNone(counts: Readonly<Record<string, number>>): boolean {
 
 function countFailures({ tallies, config }: RunState, done: readonly Done[]): Tallies['toolFailures'] {
   const toolFailures: Record<string, number> = { ...tallies.toolFailures };
-  // Several bad calls of one answer are one mistake: the model has not been told yet.
+  // Several bad calls of one answer are one mistake: the model does not know it yet.
   const failed = new Set<string>();
   const worked = new Set<string>();
   for (const { end } of done) {

@@ -24,7 +24,7 @@ export interface TakenUp {
   readonly failures: readonly Failure[];
 }
 
-/** What may have happened is in doubt. What somebody broke off before it began is not begun: the model may ask for it again. */
+/** What may have happened is in doubt. What was interrupted before it began is not begun: the model may ask for it again. */
 export function takeUpCalls({ answer, calls }: RunningTools): TakenUp {
   const taken = calls.map(takeUp);
   const failures = taken.flatMap((state) =>

@@ -96,7 +96,7 @@ function tokensOf({ ledger }: { readonly ledger: Ledger }): number {
 type Told = ReturnType<typeof advance>['told'];
 
 function recoveryOf({ turn }: Calling, decided: Told): readonly RunEvent[] {
-  // That a call gives up is told as the rung that is taken then.
+  // That a call gives up is emitted as the rung that is taken then.
   if (decided === undefined || decided.recovery === 'give-up') return [];
   const { failure, recovery, reason, delayMs } = decided;
   const event = { type: 'recovery', turn, failure, recovery, reason } as const;
@@ -107,7 +107,7 @@ interface Answered {
   readonly calling: Calling;
   readonly answer: Answer;
   readonly tokens: number;
-  /** To be told first. */
+  /** To be emitted first. */
   readonly events?: readonly RunEvent[];
 }
 

@@ -6,7 +6,7 @@ import type { QuestionEnd, ToolEnd, WaitingEnd } from '../tools/tool-call.ts';
 
 /**
  * What a call used up counts whatever became of the attempt. A call that is a run reports all that it has used up so far, so that what
- * was told before is not counted again.
+ * was reported before is not counted again.
  */
 export function chargeCall(given: RunState, end: ToolEnd | WaitingEnd | QuestionEnd): RunState {
   const charge = 'charge' in end ? end.charge : undefined;

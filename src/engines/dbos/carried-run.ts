@@ -107,7 +107,7 @@ export function createCarriedRun(
   return { run, returned };
 }
 
-/** Runs something as nobody's workflow. */
+/** Runs something outside any workflow. */
 export const outside: <T>(work: () => T) => T = AsyncLocalStorage.snapshot();
 
 /** Never settles. A workflow that no process runs any more must not end: then it would not be resumed. */

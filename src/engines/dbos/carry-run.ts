@@ -9,7 +9,7 @@ import { emptyLog, passOver, readLog, stepNames } from './run-log.ts';
 import type { RunLog } from './run-log.ts';
 import type { StepRow } from './sdk.ts';
 
-/** The body of the workflow: carries one generation of a run, from what is on record of it, until it is over. */
+/** The body of the workflow: runs one generation of a run, from its record, until it is over. */
 export async function carryRun(host: AgentHost, order: Order): Promise<string> {
   const isFresh = host.fresh.delete(order.token);
   if (!isFresh && (await outside(() => hasNext(host, order)))) return JSON.stringify(restarted);

@@ -8,7 +8,7 @@ const connectionWords =
 /** Read-only after a failover, files that cannot be read, conflicts and locks. */
 const passingSigns = /^(?:25006|58...|40001|40P01|55P03)$/;
 
-/** What a server refuses until somebody changes something, by SQLSTATE. */
+/** What a server refuses until something is changed there, by SQLSTATE. */
 const refusals: Readonly<Record<string, string>> = {
   '28P01': 'Check user and password in `databaseUrl`.',
   '28000': 'Check the user in `databaseUrl`, and the entry for this address in pg_hba.conf.',

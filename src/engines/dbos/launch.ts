@@ -32,7 +32,7 @@ export function checkFree({ dbos }: ResolvedOptions): void {
   );
 }
 
-/** Launches DBOS, which takes up what processes with this executor id have left. Its workflows must be registered. */
+/** Launches DBOS, which resumes what processes with this executor id have left. Its workflows must be registered. */
 export async function launchDbos(options: ResolvedOptions, clock: Clock): Promise<Launched> {
   const { dbos, databaseUrl, schema, executorId, poolSize, requestTimeoutMs } = options;
   const to = {
@@ -49,7 +49,7 @@ export async function launchDbos(options: ResolvedOptions, clock: Clock): Promis
     await bounded(watch, { words: 'launch DBOS' }, () => outside(() => dbos.launch()));
   } catch (error) {
     const failure = await launchFailure(mail, error);
-    // What was half opened is closed; why it could not be opened is what is told.
+    // What was half opened is closed; why it could not be opened is what is reported.
     await shutDown(launched).catch(() => undefined);
     throw failure;
   }

@@ -7,8 +7,8 @@ export const topics = { signal: 'rerail', cancel: 'rerail.cancel' } as const;
 /** What lies in the mailboxes of workflows. DBOS reports only the workflow itself, and only by taking it out. */
 export interface Mail {
   /**
-   * How many letters nobody has received, by workflow; those without one are absent. One that was cancelled in DBOS itself counts
-   * as one: DBOS tells the receiver.
+   * How many letters are not received yet, by workflow; those without one are absent. One that was cancelled in DBOS itself counts
+   * as one: DBOS informs the receiver.
    */
   readonly count: (workflowIds: readonly string[]) => Promise<ReadonlyMap<string, Unread>>;
   /** The texts of those letters, the oldest first, which stay where they are. */

@@ -9,7 +9,7 @@ export interface PoolOptions {
   readonly name: string;
   readonly max: number;
   readonly connectTimeoutMs: number;
-  /** Of DBOS: whatever may pass is told as a lost connection, for which it waits. */
+  /** Of DBOS: whatever may pass is reported as a lost connection, for which it waits. */
   readonly isPatient?: boolean;
   /** For one statement; none by default. */
   readonly queryTimeoutMs?: number;

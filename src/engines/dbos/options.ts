@@ -9,7 +9,7 @@ export interface DbosOptions {
   /** Of the Postgres that DBOS keeps its tables in: `postgres://user:password@host:5432/database`. */
   readonly databaseUrl: string;
   /**
-   * Which process this is, over restarts. After a crash the process with the same id takes up the runs; no other one does. Give
+   * Which process this is, over restarts. After a crash the process with the same id resumes the runs; no other one does. Give
    * each that lives at the same time one of its own. `local` by default.
    */
   readonly executorId?: string;

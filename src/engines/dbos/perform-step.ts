@@ -48,7 +48,7 @@ async function performStep(host: AgentHost, name: string, asked: Asked): Promise
     // This is not received: the run has another outcome meanwhile.
     return failed('The outcome came too late');
   } catch (error) {
-    // This is no outcome of the effect: the engine is told so when it wants to write it down.
+    // This is no outcome of the effect: the engine learns so when it records it.
     run.troubles.set(position, asTrouble(error));
     return { type: 'failed', failure: classifyFailure(error, 'durable') };
   }

@@ -26,7 +26,7 @@ async function snapshotOf(host: AgentHost, { runId, generation, row, returned }:
   const inherited = log.hasInherited ? [] : unread.inherited;
   const letters = [...log.letters, ...inherited, ...unread.own];
   const inbox = createInbox(maxSignals, historyOf(order, { ...log, letters }));
-  // After its end nobody obeys one that has not been received.
+  // After its end one that has not been received is not obeyed.
   const cancelReason = order.cancelReason ?? reasonIn(end === undefined ? letters : log.letters);
   return {
     runId,

@@ -89,7 +89,7 @@ async function beginNext(host: AgentHost, next: BeginningRun): Promise<void> {
   return standStill();
 }
 
-/** The workflow returns, and DBOS writes that down. Until it has, the run is not told as ended, so nobody here is told at all. */
+/** The workflow returns, and DBOS writes that down. Until it has, the run is not reported as ended. */
 async function leave(run: CarriedRun, end: RunEnd): Promise<void> {
   run.isLeaving = true;
   await quiet(run);
@@ -97,7 +97,7 @@ async function leave(run: CarriedRun, end: RunEnd): Promise<void> {
   return standStill();
 }
 
-/** What is being received or told comes to its end first: a workflow that has returned can write nothing more. */
+/** What is being received or reported ends first: a workflow that has returned can write nothing more. */
 async function quiet({ collecting, noting }: CarriedRun): Promise<void> {
   await Promise.all([collecting, noting]);
 }

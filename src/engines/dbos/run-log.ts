@@ -16,7 +16,7 @@ export interface RunLog {
   /** What was received, in this order. */
   readonly letters: readonly Letter[];
   readonly hasInherited: boolean;
-  /** What others were last told of the run. */
+  /** What was last reported of the run. */
   readonly notice: Notice;
 }
 

@@ -21,7 +21,7 @@ export type Carried =
   /** It no longer fits its journal, in which nothing more can be written. */
   | { readonly type: 'changed'; readonly settle: SettleMessage };
 
-/** Carries one generation of a run: an invocation of Restate, which may take several attempts. */
+/** Runs one generation of a run: an invocation of Restate, which may take several attempts. */
 export async function carry(host: Host, context: RestateContext, begun: CarryMessage): Promise<Carried> {
   const generation = createGeneration(host, context, begun);
   host.live.set(begun.runId, generation);
@@ -119,7 +119,7 @@ function durableOf(generation: Generation): Durable {
   };
 }
 
-/** The journal must hold what was asked, or nobody could tell whether the program still asks the same. */
+/** The journal must hold what was asked, or it would be unknown whether the program still asks the same. */
 function checkInput(generation: Generation, effect: string, text: string): void {
   const { maxValueBytes } = generation.limits;
   // A character takes at most three bytes.

@@ -178,7 +178,7 @@ async function listen(context: Context, message: ListenMessage): Promise<void> {
   deliver(context, { ...listening, listener: awakeableId }, signals);
 }
 
-/** Cancels the program by Restate's own means where that is wished: it is heard whatever the program waits for. */
+/** Cancels the program by Restate's own means where that is wanted: it arrives whatever the program waits for. */
 function cancelled(context: Context, run: DeskRun): DeskRun {
   const { cancelReason, isCancelled, hasListened, invocationId } = run;
   if (cancelReason === undefined || isCancelled === true || hasListened !== true) return run;

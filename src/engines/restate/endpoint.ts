@@ -36,7 +36,7 @@ interface Held {
   readonly options: ServePort;
   readonly handlers: Map<string, RequestHandler>;
   readonly sessions: Set<Http2Session>;
-  /** Absent while nobody is served. */
+  /** Absent while it serves no agent. */
   server: Promise<Http2Server> | undefined;
 }
 

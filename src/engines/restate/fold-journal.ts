@@ -34,7 +34,7 @@ export function foldJournal(facts: readonly Fact[]): FoldedJournal | undefined {
     cancelReason: begun.cancelReason,
   };
   for (const fact of rest) {
-    // What came after the program had ended was heard by nobody.
+    // What came after the program had ended was not received.
     if (isEnd(fact)) break;
     apply(folding, fact);
   }

@@ -44,15 +44,15 @@ export interface Generation {
   mail: Item | undefined;
   /** Only calls that ignore cancellation are at work: the program does not listen for mail. */
   isDeaf: boolean;
-  /** Nobody listened until now: the mail that comes first is not all that came meanwhile. */
+  /** The program did not listen until now: the mail that comes first is not all that came meanwhile. */
   isBehind: boolean;
   /** The desk is asked for all the rest. Until it answers, only steps that ignore cancellation begin. */
   catchingUp: Promise<void> | undefined;
-  /** Restate has told somebody here that the run is cancelled. What he waited for by itself will tell it for ever. */
+  /** Restate has reported here that the run is cancelled. That wait will report it for ever. */
   wasCancelled: boolean;
   /** Then the desk is asked why. Until it answers, no step begins. */
   why: Promise<void> | undefined;
-  /** The desk has told it in this process, and Restate not yet. No step begins any more. */
+  /** The desk has reported it in this process, and Restate not yet. No step begins any more. */
   cancelledHere: string | undefined;
   /** Another attempt has begun it: whether it was cancelled since is asked before the first step of this one. */
   mustAsk: boolean;
@@ -212,7 +212,7 @@ interface Timer {
   readonly name: string;
 }
 
-/** Somebody wished the end: waits end at once, effects in progress get the grace to tell what came of them. */
+/** Cancellation was requested: waits end at once, effects in progress get the grace to report their outcome. */
 export function cancelGeneration(generation: Generation, reason: string): void {
   if (generation.stop !== undefined) return;
   const { items, waits, host } = generation;

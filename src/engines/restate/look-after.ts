@@ -95,6 +95,6 @@ async function takenBy(host: Host, runId: string): Promise<readonly string[]> {
       return entry.type === 'wait' && entry.signalled?.type === 'signalled' ? [entry.signalled.id] : [];
     });
   } catch {
-    return []; // Restate shows its journal to nobody, or keeps it no more.
+    return []; // Restate does not show its journal, or keeps it no more.
   }
 }

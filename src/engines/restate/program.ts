@@ -9,7 +9,7 @@ export type EndChanged = (runId: string, invocationId: string, settle: SettleMes
 /** Unless it is ended, Restate asks again this much later, and finds the old code if it was restored. */
 const changedRetryMs = 3_600_000;
 
-/** The service of Restate that carries generations. */
+/** The service of Restate that runs generations. */
 export function createProgram(host: Host, endChanged: EndChanged): unknown {
   const { sdk, names, options } = host;
   const { abortTimeoutMs, inactivityTimeoutMs, journalRetentionMs } = options.limits;

@@ -96,7 +96,7 @@ function isCancellation({ host }: Generation, error: unknown): boolean {
   return error instanceof host.sdk.CancelledError;
 }
 
-/** Somebody wished the end, at the desk or by Restate's own means. The desk knows who gave a reason. */
+/** Cancellation was requested, at the desk or by Restate's own means. The desk knows who gave a reason. */
 function askWhy(generation: Generation, error: unknown): void {
   if (!isCancellation(generation, error)) throw error;
   generation.wasCancelled = true;
@@ -147,7 +147,7 @@ function expectMail(generation: Generation, { isPrompt, onMail }: Expected): voi
   generation.mail = item;
 }
 
-/** Mail is the first that came since somebody listened last: where that is a while ago, the desk may have more. */
+/** Mail is the first that came since the program listened last: where that is a while ago, the desk may have more. */
 function listenAgain(generation: Generation): void {
   if (!generation.isBehind) return listen(generation);
   generation.isBehind = false;

@@ -32,7 +32,7 @@ export function positionOf(name: string): number | undefined {
 /** What the timer is called that ends the grace after a cancellation. */
 export const graceName = 'grace';
 
-/** Why a run ends that was cancelled in Restate itself, where nobody can give a reason. */
+/** Why a run ends that was cancelled in Restate itself, where there is no reason. */
 export const cancelledInRestate = 'it was cancelled in Restate';
 
 /** A call with what came of it. */

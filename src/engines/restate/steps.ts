@@ -159,7 +159,7 @@ async function askWhetherCancelled(generation: Generation): Promise<void> {
     const known = (await askDesk(host, runId, request)) as DeskStatus; // What the desk gives.
     if (known.generation === number) generation.cancelledHere ??= known.cancelReason;
   } catch {
-    // Nobody could be asked.
+    // The desk could not be asked.
   }
 }
 

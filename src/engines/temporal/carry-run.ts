@@ -14,7 +14,7 @@ import type { Begin, CarriedResult, LeftBehind } from './messages.ts';
 import type { Sandbox } from './sandbox.ts';
 import { deliver, sleepFor, waitForSignal } from './wait-verbs.ts';
 
-/** Carries one generation of a run in a workflow: the verbs of the port, made of Temporal's own. */
+/** Runs one generation of a run in a workflow: the verbs of the port, made of Temporal's own. */
 export async function carryRun(
   sandbox: Sandbox,
   program: DurableProgram,
@@ -117,7 +117,7 @@ function leftBy({ begin, inbox }: Generation): LeftBehind {
   return { generation: begin.generation, signals: inbox.all(), signalIds: inbox.ids() };
 }
 
-/** Signals that nobody took wait for a generation after the end, as far as there is room for them beside it. */
+/** Signals that were not taken wait for a generation after the end, as far as there is room for them beside it. */
 function leftBeside({ begin, inbox }: Generation, end: Json): LeftBehind {
   const { generation, limits } = begin;
   const left = { generation, signals: inbox.all(), signalIds: inbox.ids() };

@@ -9,7 +9,7 @@ import { performEffect } from './perform-effect.ts';
 
 /** What a worker does for runs: their effects, each with a copy of the run at hand. */
 export interface EffectHost {
-  /** One activity. Rejects for no failure of an effect: Temporal is told what came of it. */
+  /** One activity. Rejects for no failure of an effect: Temporal gets its outcome. */
   readonly perform: (
     request: EffectRequest,
     options: { readonly signal: AbortSignal },
@@ -28,7 +28,7 @@ export interface EffectHostOptions {
   readonly maxValueBytes: number;
   /** How long effects may take to say what came of them once this is closed. */
   readonly closeGraceMs: number;
-  /** Asks the workflow for what was too long to be sent. Nothing where it cannot be had now. */
+  /** Asks the workflow for what was too long to be sent. Nothing where it is not available now. */
   readonly recall: (request: EffectRequest) => Promise<RecalledRun | undefined>;
 }
 

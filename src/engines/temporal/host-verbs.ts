@@ -67,7 +67,7 @@ export function createHostVerbs(host: Host, close: () => Promise<void>): Engine 
   };
 }
 
-/** Each verb has its time, and what goes wrong is told in words of ours. */
+/** Each verb has its time, and failures get our own messages. */
 async function ask<T>(host: Host, deed: Deed, work: () => Promise<T>): Promise<T> {
   const { client, options, isClosed } = host;
   if (isClosed()) throw engineError(`Cannot ${deed.words}: the engine is closed`, { retryable: false });

@@ -4,7 +4,7 @@ import { bundleOf, installRuntime } from './connect.ts';
 import type { TemporalOptions } from './options.ts';
 import { loadTemporalSdk } from './sdk.ts';
 
-/** Nobody is told what was told before. */
+/** What was reported before is not reported again. */
 const sinks = { rerail: { tell: { fn: () => undefined, callDuringReplay: false } } };
 
 /** From where the workflow and the SDK are taken. */

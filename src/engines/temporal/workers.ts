@@ -91,7 +91,7 @@ async function keepUp({ live, closing }: Kept, first: Worker, make: () => Promis
       live.add(worker);
       await worker.run();
     } catch {
-      // Temporal's own logger has told what it is.
+      // Temporal's own logger has reported it.
     }
     if (worker !== undefined) live.delete(worker);
     worker = undefined;

@@ -160,7 +160,7 @@ async function readRequired(
   return Object.fromEntries(read) as ParsedValues<Values>; // Each came through its schema.
 }
 
-/** What it gave, value by value. What it gave besides is left out: nobody could refer to it. */
+/** What it gave, value by value. What it gave besides is left out: it could not be referred to. */
 async function readProvided(
   { capability, provides }: Held,
   given: unknown,
@@ -229,7 +229,7 @@ function thrownBy({ causes = [] }: InvalidInput): unknown {
   return cause === undefined ? undefined : thrownOf(cause)?.thrown;
 }
 
-/** What the capability says, as a tool says it. Code without types may say anything: what is no verdict is told as it is. */
+/** What the capability says, as a tool says it. Code without types may say anything: what is no verdict is passed as it is. */
 function verdictOf(said: unknown): ErrorVerdict | undefined {
   if (!isRecord(said) || typeof said['then'] === 'function') return said as undefined; // The runtime looks at it.
   const { severity, metadata, ...rest } = said;

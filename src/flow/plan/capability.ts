@@ -132,7 +132,7 @@ function checkValues(capabilityName: string, field: 'requires' | 'provides', val
       const rule = 'a letter, then at most 63 letters, digits, "_" or "-"';
       throw wrong(capabilityName, `the name of a value in "${field}" must be ${rule}, got ${showName(name)}`);
     }
-    // What is no schema is told there.
+    // What is no schema is reported there.
     readValueSchema(schema as Schema, `the value "${name}" of capability "${capabilityName}"`);
   }
 }

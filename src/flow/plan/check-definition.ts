@@ -70,7 +70,7 @@ export function checkPlanDefinition({ name, capabilities }: PlanDefinition): voi
   checkRequirements(what, capabilities);
 }
 
-/** A value that nobody provides makes a capability that no plan can ever use. */
+/** A value that no capability provides makes a capability that no plan can ever use. */
 function checkRequirements(what: string, capabilities: PlanDefinition['capabilities']): void {
   const provided = [...new Set(capabilities.flatMap(({ provides }) => provides))];
   for (const { name, requires } of capabilities) {

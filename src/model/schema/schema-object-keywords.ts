@@ -48,7 +48,7 @@ function makeProperties(argument: unknown, { compiling }: Site): Check {
   return objectCheck((members, visit) => {
     let fits = true;
     for (const member of known) {
-      // Own members only: `constructor` is in every object, and nobody sent it.
+      // Own members only: `constructor` is in every object, and was not sent.
       if (Object.hasOwn(members, member.name) && !checkMember(members, member, visit)) fits = false;
     }
     return fits;

@@ -33,7 +33,7 @@ export interface ReadSchemaOptions {
 
 /**
  * Reads a schema of any library that speaks Standard Schema, or plain JSON Schema. Throws a `ConfigError` where it cannot be
- * told to a model. `what` names its owner in messages: `the input of tool "search"`.
+ * given to a model. `what` names its owner in messages: `the input of tool "search"`.
  */
 export function readSchema(schema: Schema, what: string, options: ReadSchemaOptions = {}): ReadSchema {
   const { parameters } = options;
@@ -105,7 +105,7 @@ function jsonSchemaOf(standard: StandardSchema, { schema, what }: SchemaOwner): 
       // The model has no use for the dialect, and some providers refuse it. What is undefined is not copied.
       return { ...jsonSchema.input({ target }), $schema: undefined };
     } catch (error) {
-      problems.push(error); // Told below, where no target worked.
+      problems.push(error); // Reported below, where no target worked.
     }
   }
   // zod says what it cannot express, but not which member that is.
@@ -160,7 +160,7 @@ function memberAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return current;
 }
 
-/** The schema's own code threw: nobody can say that the value fits. */
+/** The schema's own code threw: it is unknown whether the value fits. */
 function uncheckable(error: unknown): InputCheck {
   const message = boundText(error instanceof Error ? error.message : typeof error, maxMessageCharacters);
   return {

@@ -19,7 +19,7 @@ export interface Store {
   readonly runs: RunStore;
   readonly blobs: BlobStore;
   readonly sessions: SessionStore;
-  /** Opens it, if nobody has yet: every other verb does so by itself. Rejects with what is wrong with it. */
+  /** Opens it, if it is not open yet: every other verb does so by itself. Rejects with what is wrong with it. */
   readonly open: () => Promise<void>;
   /** Looks at everything that is kept, event by event. */
   readonly check: (options?: { readonly signal?: AbortSignal }) => Promise<StoreCheck>;
@@ -53,7 +53,7 @@ export interface RunStore {
   readonly signal: (runId: string, signal: NewSignal) => Promise<SignalKept>;
   /** Signals that are not taken yet, the oldest first. */
   readonly signals: (runId: string) => Promise<readonly StoredSignal[]>;
-  /** Runs that somebody should take up now: interrupted, due, or signalled. The longest waiting first. */
+  /** Runs that should be resumed now: interrupted, due, or signalled. The longest waiting first. */
   readonly waiting: (query: WaitingQuery) => Promise<readonly WaitingRun[]>;
   /**
    * Removes ended runs by age or number, and whatever only they need. Gives how many. A run goes with those below it, and none of
@@ -162,7 +162,7 @@ export interface RunRow {
   readonly tools: readonly string[];
   /** Of the failure it ended with or waits for. */
   readonly code?: string;
-  /** Why it was stopped or suspended; `denied:1` where it completed without so many calls, to which nobody had said yes. */
+  /** Why it was stopped or suspended; `denied:1` where it completed without so many calls, that were not approved. */
   readonly reason?: string;
   /** Not to be resumed before. Milliseconds since 1970. */
   readonly resumeAtMs?: number;

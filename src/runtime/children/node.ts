@@ -10,7 +10,7 @@ import type { Family } from '../run/family.ts';
 export interface Node {
   /** Who does the work, where it is an agent: so that a change of it is seen when a run is resumed. */
   readonly agent?: AgentParts;
-  /** Carries it to an end, or to where it waits. Called again after a crash, a retry and an answer: never does twice what it has done. Never rejects. */
+  /** Runs it to an end, or to where it waits. Called again after a crash, a retry and an answer: never does twice what it has done. Never rejects. */
   readonly perform: (call: NodeCall) => NodeEnd | Promise<NodeEnd>;
   /** The run will not continue: what waits for it waits in vain. */
   readonly cancel?: (call: LeftCall) => Promise<void>;
@@ -28,7 +28,7 @@ export interface NodeCall {
   readonly input: Json;
   /** From 1. */
   readonly attempt: number;
-  /** It waited, and somebody went on with the run. */
+  /** It waited, and the run was resumed. */
   readonly answer: CallAnswer | undefined;
   readonly signal: AbortSignal;
   /** Of the time of the run, and of the node's own. */
@@ -36,7 +36,7 @@ export interface NodeCall {
   readonly family: Family;
   /** Runs above the one that calls. */
   readonly depth: number;
-  /** What is to be done once nobody will ask for the run that calls any more. */
+  /** What is done once the calling run is not needed any more. */
   readonly onForgotten: (forget: () => void) => void;
   /** Passes on what a run below reports, also where nothing listens yet: a subscriber may come late. */
   readonly tell: (childId: string, event: RunEvent) => void;

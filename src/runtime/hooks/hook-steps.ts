@@ -244,7 +244,7 @@ export async function askHooks<Point extends HookPoint>(
   const outcome = await durable.call('hook', { point, index }, deaf);
   if (outcome.type === 'failed') return { type: 'failed', hook: point, failure: outcome.failure };
   const verdict = outcome.value as unknown as HookVerdict<Point>; // The one form of its value.
-  // What nobody changed was not written down.
+  // What was not changed is not recorded.
   return verdict.type === 'continue' && verdict.modifiedBy.length === 0 ? { ...verdict, moment } : verdict;
 }
 

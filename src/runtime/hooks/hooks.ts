@@ -49,7 +49,7 @@ export interface HookRunner {
   readonly tellEvent: (event: RunEvent, about: EventSource) => void;
   /** A run has ended: observers that hang are reported and left behind. */
   readonly endRun: (about: EventSource) => void;
-  /** What observers were never told, because too much was waiting for them already. */
+  /** Dropped for observers, because too much was waiting for them already. */
   readonly dropped: () => number;
   /** Gives slow observers a last chance. */
   readonly drain: (options: {
@@ -268,7 +268,7 @@ function tellMoment(
   });
 }
 
-/** What was told and how it ended, for an observer that cannot decide anything. */
+/** What was delivered and how it ended, for an observer that cannot decide anything. */
 function faultOfObserver(hook: ObserverHook, point: HookPoint, end: HookCallEnd): HookFault | undefined {
   if (end.type === 'aborted') return undefined;
   if (end.type !== 'answered') return faultOf(hook, end);
@@ -287,7 +287,7 @@ function tellEvent(
     handle: () => hook.onEvent(event, about),
     owner: event.type === 'hook-failed' ? unheard : ownerOfHook(held, hook, { point: 'event', about }),
     onEnd: (end) => {
-      // Of a failure to hear about failures nobody is told, or it would never end.
+      // A failure to receive failures is not reported, or it would never end.
       if (end.type === 'answered' || end.type === 'aborted' || event.type === 'hook-failed') return;
       held.notes.note(
         { hook: hook.name, kind: 'observer', point: 'event' },

@@ -36,14 +36,14 @@ import { answerIn } from '../run/take-answer.ts';
 import { createEventQueue, streamOf } from '../watch/run-stream.ts';
 import { checkRecord, refused } from './take-over.ts';
 
-/** The runs of an agent that an engine outside carries: here, or in another process that has made the same agent. */
+/** The runs of an agent that an outside engine executes: here, or in another process that has made the same agent. */
 export interface HostedRuns extends ExtendableAgent {
   readonly engine: () => Promise<Engine>;
   /** Cancellation was requested. */
   isOpen: boolean;
   /** Those that this process runs or waits for. */
   readonly runs: Map<string, LiveRun>;
-  /** Those that it carries: the engine has handed them to this process. */
+  /** Those that it executes: the engine has handed them to this process. */
   readonly carried: Set<string>;
   /** How many callers of this process wait for each. */
   readonly callers: Map<string, number>;
@@ -172,7 +172,7 @@ function checkHosted(options: RunOptions, kind: Parameters<typeof checkRunOption
 /** To break off the stream that began a run is to cancel it, unless another caller of this process waits for it meanwhile. */
 async function leave(held: HostedRuns, caller: HostedCaller, starting: Starting): Promise<void> {
   caller.stop();
-  // What could not be begun is told by the outcome.
+  // What could not be started is reported by the outcome.
   const { isOurs } = await starting.catch(() => ({ isOurs: false }));
   if (isOurs && !held.callers.has(caller.live.runId))
     await cancel(held, caller.live.runId, 'no reader of its events is left').catch(() => undefined);

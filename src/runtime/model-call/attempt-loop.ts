@@ -38,7 +38,7 @@ export async function runAttempts<Value>(
     if (told !== undefined) onEvent?.(told);
     if (next.type === 'wait') {
       const waitStartMs = clock.monotonicMs();
-      // An abort is not looked at here: the gate lets nobody in who has gone away.
+      // An abort is not looked at here: the gate lets no caller in that has left.
       await wait(next.delayMs, { clock, signal });
       progress = afterWait(progress, clock.monotonicMs() - waitStartMs);
     }

@@ -42,7 +42,7 @@ export async function callEmbedding(
   checkEmbeddingCall(model, texts, options);
   const timeouts = resolveTimeouts(options.policy?.timeouts);
   const { onEvent } = options;
-  // Only events of the loop are told here: there is no answer that comes piece by piece.
+  // Only events of the loop are emitted here: there is no answer that comes piece by piece.
   const delivery = onEvent && createDelivery((event) => onEvent(event as LoopEvent));
   const loopOptions = resolveLoopOptions({ ...options, onEvent: delivery?.event });
   const { clock, signal, limits, retry } = loopOptions;

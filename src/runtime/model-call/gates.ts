@@ -16,7 +16,7 @@ export interface Gates {
 const maxGates = 1000;
 const maxGatesInUse = 10_000;
 
-/** Bounds that make no sense are told when the gates are made. */
+/** Invalid bounds are reported when the gates are made. */
 function checkGatePolicy(policy: GatePolicy): GatePolicy {
   const { minAnswers, failureShare, window, openMs, maxOpenMs } = policy.breaker;
   const bounds = { minAnswers, failureShare, window, openMs, maxOpenMs, maxInFlight: policy.maxInFlight };

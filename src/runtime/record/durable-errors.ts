@@ -48,7 +48,7 @@ function restartOf(subject: string): Failure {
   return createFailure('INVALID_STATE', { origin: 'durable', message });
 }
 
-/** What happened could not be written down, so that nothing may follow from it. Carries why. */
+/** What happened could not be written down, so that nothing may follow from it. Holds the reason. */
 export function unrecordedError(failure: Failure): RerailError {
   return branded('unrecorded', failure);
 }
@@ -58,7 +58,7 @@ export function engineError(message: string, { retryable }: { readonly retryable
   return RerailError.from(createFailure('INVALID_STATE', { origin: 'durable', message, retryable }));
 }
 
-/** Whether a verb rejected because somebody cancelled the run. */
+/** Whether a verb rejected because the run was cancelled. */
 export function isCancelled(error: unknown): boolean {
   return controlTypeOf(error) === 'cancelled';
 }

@@ -32,7 +32,7 @@ export interface Durable {
    * whose runs are carried in other processes than the one that asks must have it.
    */
   readonly announce?: (value: Json) => void | Promise<void>;
-  /** Settles when everything that has happened is on record: whatever is told outside waits for it. Absent where it is. */
+  /** Settles when everything that has happened is on record: whatever is reported outside waits for it. Absent where it is. */
   readonly behind?: () => Promise<void> | undefined;
   /** Whether the next verb was answered in a previous process of the run, so that whatever follows from it was reported before. */
   readonly isReplaying?: () => boolean;
@@ -59,7 +59,7 @@ export interface DurableCallOptions {
   /** At most so long, by the engine's own watch; an effect has its own deadline besides. */
   readonly timeoutMs?: number;
   /**
-   * To do it again harms nobody, so it may begin before what led to it is on record: a crash then loses both. An engine that has
+   * To do it again is harmless, so it may begin before what led to it is on record: a crash then loses both. An engine that has
    * everything on record before it continues need not look at it.
    */
   readonly isHarmless?: boolean;

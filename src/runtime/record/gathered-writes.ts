@@ -10,7 +10,7 @@ import type { Gathered, Keeping, KeptRun } from './kept-runs.ts';
 /** An entry of the journal: written when the present callback, and whatever it sets off, has run. */
 export function writeSoon(held: Keeping, runId: string, addition: Addition): Promise<void> {
   const run = held.runs.get(runId);
-  // Without a lease it was never on record: `begin` has told so.
+  // Without a lease it was never on record: `begin` has reported so.
   if (run?.lease === undefined) return Promise.resolve();
   if (run.refusal !== undefined) return Promise.reject(run.refusal.error);
   const isScheduled = run.gathered !== undefined || run.writing !== undefined;

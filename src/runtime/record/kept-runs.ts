@@ -91,7 +91,7 @@ const maxUnsaved = 10_000;
 /** Hands an addition to the store. By the store's promise, what is asked first is written first. */
 export function put(held: Keeping, runId: string, addition: Addition): Promise<void> {
   const run = held.runs.get(runId);
-  // Without a lease it was never on record: `begin` has told so.
+  // Without a lease it was never on record: `begin` has reported so.
   if (run?.lease === undefined) return Promise.resolve();
   if (run.failure !== undefined) return retry(held, runId, addition);
   return run.owed.length === 0

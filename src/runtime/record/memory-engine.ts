@@ -25,7 +25,7 @@ export interface MemoryEngine extends Engine {
   readonly replay: (recording: Recording) => Promise<Replayed>;
   /** Releases all runs as a crash would, and gives what another engine needs to carry them on; `whenEnded` never settles here. */
   readonly handOver: () => readonly RunSnapshot[];
-  /** Carries on a run from what is on record of it. Does nothing where it is carried already. */
+  /** Continues a run from its record. Does nothing where it is running already. */
   readonly adopt: (snapshot: RunSnapshot) => void;
   /** Gives a run a signal that is on record already. Does nothing for a run that is not carried here. */
   readonly receive: (runId: string, signal: NamedSignal) => void;

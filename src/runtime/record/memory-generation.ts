@@ -258,7 +258,7 @@ export function rejectAll(items: OpenItems, error: RerailError): void {
   items.clear();
 }
 
-/** Nobody need look at it. */
+/** It need not be handled. */
 export function hush(promise: Promise<unknown>): void {
   // The verb still rejects for the caller that awaits it; a program that awaits it later must not end the process meanwhile.
   promise.catch(() => undefined);

@@ -15,7 +15,7 @@ export interface MemoryEngineOptions {
   readonly limits?: Partial<MemoryEngineLimits>;
   /** Runs to carry on, as `handOver` of another engine gave them. */
   readonly runs?: readonly RunSnapshot[];
-  /** `false` where somebody hands its runs over: then what must not happen twice is written down first. */
+  /** `false` where its runs are handed over: then what must not happen twice is written down first. */
   readonly isVolatile?: boolean;
   /** For tests: whatever crosses the port is copied as JSON, and what JSON cannot hold breaks the run, with its path. */
   readonly checkJson?: boolean;

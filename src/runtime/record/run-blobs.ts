@@ -14,7 +14,7 @@ export interface RunBlob {
 
 /**
  * All that the events of a run refer to, in the order in which they do. A piece of the conversation must be there; a long result
- * may be gone. Only what the run itself has put away counts: a hash that somebody merely wrote opens nothing.
+ * may be gone. Only what the run itself has put away counts: a hash that was merely written opens nothing.
  */
 export async function readRunBlobs(
   blobs: Pick<BlobStore, 'get'>,

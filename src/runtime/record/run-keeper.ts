@@ -248,7 +248,7 @@ async function take(held: Keeping, runId: string): Promise<Taken> {
     return { type: 'taken', row, snapshot, differences, ...(endFailure === undefined ? {} : { endFailure }) };
   } catch (error) {
     held.runs.delete(runId);
-    // What is wrong with the run is what must be told; the lease ends by itself if it cannot be given back.
+    // The failure of the run is what must be reported; the lease ends by itself if it cannot be given back.
     await store.runs.release(lease).catch(() => undefined);
     throw error;
   }
@@ -265,7 +265,7 @@ async function readRun({ options }: Keeping, { runId, generationSeq }: RunRow): 
   return { ...folded, snapshot: { ...folded.snapshot, input } };
 }
 
-/** Somebody wished its end while nobody carried it. */
+/** Its cancellation was requested while no process ran it. */
 async function obeyCancel(held: Keeping, snapshot: RunSnapshot): Promise<RunSnapshot> {
   const wish = snapshot.signals.find(({ name }) => name === 'cancel');
   if (wish === undefined) return snapshot;

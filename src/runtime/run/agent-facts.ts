@@ -26,7 +26,7 @@ export interface AgentFacts {
 
 /** The little that the driver asks of an agent besides its effects. What is not there was not asked. */
 export interface DriverFacts {
-  /** Points at which anybody is asked or told. */
+  /** Points at which a hook is asked or informed. */
   readonly hooks?: readonly HookPoint[];
   /** A function answers in the place of a person. */
   readonly hasApprove?: true;

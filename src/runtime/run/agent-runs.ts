@@ -54,7 +54,7 @@ export interface AgentRuns {
   readonly forget: (runId: string) => void;
   /** An engine outside executes the runs. */
   readonly isHosted: boolean;
-  /** Carries what an engine hands to this process. Nothing where there is none. */
+  /** Runs what an engine hands to this process. Nothing where there is none. */
   readonly serve: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -189,7 +189,7 @@ async function release(held: HeldRuns, runId: string): Promise<void> {
   const outcome = runs.get(runId)?.outcome;
   engine.letGo(runId);
   await keeper.release(runId);
-  // Meanwhile somebody may have taken it up again here: then another outcome is waited for.
+  // Meanwhile it may have been resumed here: then another outcome is waited for.
   if (runs.get(runId)?.outcome === outcome) letGo(held, runId, undefined);
 }
 

@@ -15,7 +15,7 @@ export async function cancelRun(held: HeldRuns, runId: string, reason: string): 
     return cancelStored(held, runId, reason);
   }
   if (live.ended !== undefined && live.ended.type !== 'suspended') return;
-  // Nobody heard whether it was written down that it begins: what there is of it, its record knows.
+  // It is unknown whether its start was recorded: its record shows it.
   if (live.ended !== undefined && keeper !== undefined && !engine.carries(runId)) {
     runs.delete(runId);
     return cancelStored(held, runId, reason);

@@ -82,7 +82,7 @@ interface Wish {
   readonly withoutModel?: boolean;
 }
 
-/** Plans a shorter conversation. A summary that cannot be had is told, and what it would have replaced is truncated. */
+/** Plans a shorter conversation. A summary that is not available is reported, and what it would have replaced is truncated. */
 export async function makeCompaction(
   parts: AgentParts,
   live: LiveRun,

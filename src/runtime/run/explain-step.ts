@@ -7,7 +7,7 @@ import { publish } from './live-run.ts';
 import type { Performing } from '../perform.ts';
 
 /**
- * Has the end of a run explained, as a step of its journal: a replay finds the same words and asks nobody. Rejects only with the
+ * Has the end of a run explained, as a step of its journal: a replay finds the same words and asks no model. Rejects only with the
  * engine's control errors, and not because of a cancel request, for it has ended.
  */
 export async function explainEnd({ durable, live }: Performing, state: RunState): Promise<RunState> {

@@ -23,7 +23,7 @@ export function overspentBy({ runId, state }: LiveRun, family: Family): Failure 
   });
 }
 
-/** What the run and those below it had used up before this process took it up counts too: of each what it told last. */
+/** What the run and those below it had used up before this process resumed it counts too: of each its latest report. */
 export function countBefore(family: Family, state: RunState): void {
   if (family.known.has(state.runId)) return;
   family.known.add(state.runId);

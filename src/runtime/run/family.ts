@@ -19,7 +19,7 @@ export interface Family {
   runs: number;
 }
 
-/** Bounds that nobody reaches by intention. */
+/** Bounds that are not reached by intention. */
 const maxDepth = 8;
 const maxRuns = 1000;
 

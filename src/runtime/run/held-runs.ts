@@ -93,7 +93,7 @@ function remember(held: HeldRuns, runId: string): void {
     const forgotten = held.runs.get(oldest);
     if (forgotten !== undefined) forgetBelow(forgotten);
     held.runs.delete(oldest);
-    // Nobody can ask for it here any more, so the engine need not remember how it ended.
+    // It cannot be asked for here any more, so the engine need not remember how it ended.
     held.engine.letGo(oldest);
   }
 }
@@ -178,7 +178,7 @@ export interface Joining {
 /** Why a run was cancelled: its caller aborted. */
 export const bySignal = 'the signal of the caller';
 
-/** The caller's wish to stop is the run's. */
+/** The caller's cancel request is the run's. */
 export function obeySignal(held: HeldRuns, live: LiveRun, signal: AbortSignal | undefined): void {
   if (signal === undefined) return;
   const stopListening = onAbort(signal, () => held.wishEnd(live.runId, bySignal));

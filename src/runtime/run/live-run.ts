@@ -157,7 +157,7 @@ export function publish(live: LiveRun, event: RunEvent): void {
   for (const watcher of live.watchers) if (!isPiece || watcher.wantsDeltas) watcher.hear(event);
 }
 
-/** What is told only to those who want an answer while it comes. */
+/** Emitted only to listeners that want an answer while it comes. */
 const pieces: ReadonlySet<RunEvent['type']> = new Set<RunEvent['type']>([
   'text-delta',
   'text-retracted',

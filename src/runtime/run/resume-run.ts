@@ -85,7 +85,7 @@ function reawake(held: HeldRuns, live: LiveRun, options: ResumeOptions): void {
 
 /**
  * It could not be written down that it begins; perhaps it can now. Rejects with `existsError` where it had been written down after
- * all, and only nobody heard of it.
+ * all, without a report.
  */
 export async function beginAgain(held: HeldRuns, live: LiveRun, options: ResumeOptions): Promise<RunOutcome> {
   const { unbegun: start, sessionId } = live;
@@ -200,7 +200,7 @@ export async function loadRun(held: HeldRuns, live: LiveRun, options?: ResumeOpt
   live.isUntouched = true;
   live.isFound = row.status === 'suspended' && options === undefined && live.depth === 0;
   if (live.isFound) live.isCancelled = false;
-  // To look at what has ended takes no lease: nobody changes it.
+  // To look at what has ended takes no lease: it does not change.
   if (isFinal(row, options)) return endRun(held, live, await readEnd(held, live, await keeper.read(row)));
   const taken = await keeper.take(runId);
   if (taken.type === 'unknown') throw unknownRun(held, runId);
@@ -261,7 +261,7 @@ async function readEnd(
   );
 }
 
-/** Other code than the run was begun with: told, and refused where the caller wants that. */
+/** Other code than the run was started with: reported, and refused where the caller wants that. */
 async function showChanges(
   { keeper, parts }: HeldRuns,
   live: LiveRun,

@@ -37,7 +37,7 @@ export interface RunOptions extends Placed {
 /** A take-over goes to where the record of the run ends; to answer what it asks there is another step. */
 export interface TakeOverOptions extends Omit<ResumeOptions, 'answer'> {
   /**
-   * The record was written by a program of yours and came here unchanged: approvals and answers in it count. Unless told, they do not, and
+   * The record was written by a program of yours and came here unchanged: approvals and answers in it count. By default they do not, and
    * what they were about is asked again.
    */
   readonly trusted?: boolean;

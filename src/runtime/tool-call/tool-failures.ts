@@ -182,7 +182,7 @@ const notBegunReasons = {
 
 const maxShownIssues = 10;
 
-/** An input that its schema does not let through, told when the call begins. */
+/** An input that its schema rejects, reported when the call begins. */
 export function invalidInput(tool: Tool, { issues, causes = [] }: InvalidInput): Failure {
   const shown = issues
     .slice(0, maxShownIssues)

@@ -11,7 +11,7 @@ export type ToolMarker =
 // By identity and not by a field: whatever a tool throws, it cannot look like one of these.
 const markers = new WeakMap<object, ToolMarker>();
 
-/** An error to throw that carries what the tool said. */
+/** An error to throw that holds what the tool said. */
 export function markedError(marker: ToolMarker): Error {
   const error = new Error(textOfMarker(marker));
   error.name = errorNames[marker.type];
@@ -39,7 +39,7 @@ export function textOfMarker(marker: ToolMarker): string {
   }
 }
 
-/** What the tool said, where this was thrown or returned for it; also where somebody wrapped it as a `cause`. */
+/** What the tool said, where this was thrown or returned for it; also where it was wrapped as a `cause`. */
 export function markerOf(value: unknown): ToolMarker | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   return markers.get(value);

@@ -15,7 +15,7 @@ export type Sniffed =
   | { readonly type: 'text' }
   | { readonly type: 'binary'; readonly mediaType: string };
 
-/** Beyond this, only both ends are looked at: nobody is shown the middle. */
+/** Beyond this, only both ends are looked at: the middle is not shown. */
 const maxCheckedBytes = 1_000_000;
 
 /** Tells by the bytes alone, for what is claimed about them may be wrong. */

@@ -45,7 +45,7 @@ export function isPlain(value: unknown, maxCharacters: number): boolean {
   return fits(value, { left: maxCharacters }, 0);
 }
 
-/** Nobody is shown more, so what lies further on is not walked, however long it is. */
+/** No more is shown, so what lies further on is not walked, however long it is. */
 const maxWalkedCharacters = 1_000_000;
 const maxNotes = 10;
 const maxDepth = 64;
@@ -213,7 +213,7 @@ function writeDate(date: Date, { out, notes }: Writing): void {
   return out.write('"Invalid Date"');
 }
 
-/** Without its stack: paths of the machine are nobody's business. */
+/** Without its stack: paths of the machine are private. */
 function writeError(error: Error, writing: Writing): void {
   const { name, message, cause, ...rest } = error;
   const shown = { name, message, ...rest, ...(cause === undefined ? {} : { cause }) };
@@ -260,7 +260,7 @@ function writeRecord(value: object, writing: Writing): void {
   out.write('}');
 }
 
-/** `{}` says nothing of a Response, a Promise or a class with private fields, so their name is told. */
+/** `{}` says nothing of a Response, a Promise or a class with private fields, so their name is given. */
 function noteEmpty(value: object, notes: Set<string>): void {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === null || prototype === Object.prototype) return;

@@ -21,7 +21,7 @@ import {
   unfinished,
 } from './copy-failures.ts';
 
-// What holds at every moment, also after a crash: no two stores have a run that somebody would take up by himself. Before a run that can go
+// What holds at every moment, also after a crash: no two stores have a run that would be resumed automatically. Before a run that can go
 // on is written over there, it is parked here, with a mark of what it was; a repeated copy reads the mark.
 
 /** What a copy is made of. */

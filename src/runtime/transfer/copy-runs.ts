@@ -21,7 +21,7 @@ export interface CopyOptions {
   readonly remove?: boolean;
   /**
    * Both stores are yours, and what is in the first one was written by programs of yours: approvals and answers in it count over there.
-   * Unless told, they do not, and what they were about is asked again.
+   * By default they do not, and what they were about is asked again.
    */
   readonly trusted?: boolean;
   /** Is informed of every run. */

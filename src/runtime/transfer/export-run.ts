@@ -62,7 +62,7 @@ async function readPart(
 ): Promise<ReadPart> {
   const { runId } = row;
   const [events, signals] = await Promise.all([
-    // No further than what is listed: somebody may be carrying it on.
+    // No further than what is listed: a process may be running it.
     store.runs.events(runId, { to: row.headSeq }),
     store.runs.signals(runId),
   ]);

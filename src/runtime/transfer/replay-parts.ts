@@ -30,7 +30,7 @@ export function createReplayParts({ config, facts, nextEntry }: RecordedParts): 
   const parts = {
     name: config.agent,
     config,
-    // What a flow decided is on record; that somebody decides in the place of a model is all that is asked.
+    // What a flow decided is on record; only that something decides in the place of a model is asked.
     conductor: config.isConducted === true ? {} : undefined,
     instructions: '',
     hooks: {

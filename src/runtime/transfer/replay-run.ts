@@ -40,7 +40,7 @@ export interface ReplayStep {
   readonly type: string;
   /** What happened, in a sentence. */
   readonly text: string;
-  /** What the machine told because of it. What models and tools told while they were at work is not on record. */
+  /** What the machine emitted because of it. Events of models and tools while they worked are not on record. */
   readonly events: readonly RunEvent[];
   /** What the run is doing after it. `beginning`: hooks are asked about its input. */
   readonly phase: Phase['type'] | 'beginning';

@@ -26,7 +26,7 @@ import type { Asked } from '../record/memory-generation.ts';
  */
 export interface ReplayStage {
   readonly live: LiveRun;
-  /** What the machine has told since it was last asked. */
+  /** What the machine has emitted since it was last asked. */
   readonly takeTold: () => readonly RunEvent[];
   /** Runs it to its first verb. */
   readonly begin: () => Promise<void>;
@@ -134,7 +134,7 @@ async function settle(stage: Staged): Promise<void> {
   if (thrown instanceof Error && controlTypeOf(thrown) !== 'restart') throw thrown;
 }
 
-/** Somebody wished the end, and nothing of what the driver waits for was written down after that. */
+/** Cancellation was requested, and nothing of what the driver waits for was written down after that. */
 function isBrokenOff({ cancelReason, open, answers }: Staged): boolean {
   return (
     cancelReason !== undefined && open.size > 0 && ![...open.keys()].some((position) => answers.has(position))

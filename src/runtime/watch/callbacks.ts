@@ -147,7 +147,7 @@ function tellError(
 ): void | Promise<void> {
   if (outcome.type !== 'failed' && outcome.type !== 'stopped') return undefined;
   const { failure, runId } = outcome;
-  // What a person or a guardrail ended went as they wished.
+  // What a person or a guardrail ended ended as intended.
   if (failure === undefined || (outcome.type === 'stopped' && wished.has(outcome.reason))) return undefined;
   return onError(failure, { runId, outcome, message: renderFailure(failure, 'person', { retrying: false }) });
 }

@@ -164,7 +164,7 @@ function mustStay(event: RunEvent, turn: number): boolean {
 const eventCharacters = 200;
 const maxMembers = 1000;
 
-/** About how much an event takes up. Of a wide one only the first members are counted. */
+/** About how large an event is. Of a wide one only the first members are counted. */
 function charactersIn(event: RunEvent): number {
   if (isTextPiece(event)) return eventCharacters + event.text.length;
   let characters = eventCharacters;

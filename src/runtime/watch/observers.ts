@@ -20,7 +20,7 @@ export interface Telling {
 export interface Observers {
   /** At once where the observer is free, else in its turn; dropped where too much is waiting already. */
   readonly tell: (hook: ObserverHook, telling: Telling) => void;
-  /** What was never told for want of room, over all observers. */
+  /** Dropped for lack of room, over all observers. */
   readonly dropped: () => number;
   /**
    * A run has ended: an observer that is still busy gets a moment during which the process stays alive. One that hangs is reported once
@@ -82,7 +82,7 @@ interface Line {
   readonly queue: Telling[];
   readonly timeoutMs: number;
   isBusy: boolean;
-  /** Things told so far. */
+  /** Things delivered so far. */
   told: number;
   /** Of what it receives now. */
   point: string;

@@ -9,7 +9,7 @@ import type { WorkerAgents, WorkerOptions } from './worker-options.ts';
 import { poll, pollSoon } from './worker-poll.ts';
 import type { Taken, WorkerState } from './worker-state.ts';
 
-/** Carries on what other processes began, and what has come due. */
+/** Continues what other processes began, and what has come due. */
 export interface Worker {
   /** Begins to work. Resolves when the store has been asked for the first time, also where it could not answer. */
   readonly start: () => Promise<void>;
@@ -18,7 +18,7 @@ export interface Worker {
    * next continues them. Never rejects.
    */
   readonly stop: (reason?: string) => Promise<void>;
-  /** The ids of the runs that it carries now. */
+  /** The ids of the runs that it executes now. */
   readonly running: readonly string[];
   /**
    * Resolves when nothing is running and nothing can be resumed now: what others hold, what was refused and what is due

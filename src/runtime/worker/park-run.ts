@@ -41,7 +41,7 @@ export async function countCrash(
 /**
  * Takes a run out of the line, if it has crashed its process `maxCrashes` times: no worker resumes it until a person does.
  *
- * A crash is counted by the process that claims the run next, so the latest one is not in the row yet; only the claim tells it from a
+ * A crash is counted by the process that claims the run next, so the latest one is not in the row yet; only the claim distinguishes it from a
  * run that was given back. Hence the decision is made here, under the lease, and a crash that is seen here is noted here.
  */
 export async function parkRun(

@@ -38,7 +38,7 @@ export function createTeller(listener: WorkerListener | undefined): (event: Work
   };
 }
 
-/** The only one who could be told is the one that threw. */
+/** The only listener is the one that threw. */
 function ignore(_error: unknown): void {
   return undefined;
 }

@@ -28,7 +28,7 @@ export interface WorkerOptions {
   readonly signals?: boolean | ProcessSignals;
   /**
    * Whether the process ends after draining for a signal, with the code 143 or 130, and at once for a second signal. Unless
-   * told it does so where nothing else in the process listens to the signal.
+   * set it does so where nothing else in the process listens to the signal.
    */
   readonly exitOnSignal?: boolean;
   readonly clock?: Clock;

@@ -179,7 +179,7 @@ interface Found {
 async function findWaiting(state: WorkerState, places: number): Promise<Found> {
   const { parts, running } = state;
   const agents = [...parts.agents.keys()];
-  // Each agent takes leases under a name of its own; what it carries is held, and thus not listed. The worker's own name is not
+  // Each agent takes leases under a name of its own; what it executes is held, and thus not listed. The worker's own name is not
   // asked with: what it could not give back after looking at it would stay hidden from it for ever.
   const ownerId = `${parts.owner.id}:looks`;
   let limit = Math.min(maxListed, places + running.size + 1);

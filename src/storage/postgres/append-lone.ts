@@ -34,7 +34,7 @@ async function send(connection: Connection, group: Group): Promise<LoneEnd> {
   try {
     return (await change(connection, statement, valuesOf(group))) > 0 ? 'written' : 'refused';
   } catch (thrown) {
-    // Told by the long way, where it happens again.
+    // Reported by the long way, where it happens again.
     const fault = faultOf(thrown, 'in-doubt');
     connection.isBroken ||= fault?.trouble.endsConnection !== undefined || fault === undefined;
     return fault?.phase === 'undone' ? 'refused' : 'in-doubt';

@@ -105,7 +105,7 @@ async function sendGroups(connection: Connection, groups: readonly Group[]): Pro
   const [group, second] = groups;
   if (group === undefined) return new Set();
   for (const { lease, events } of groups) {
-    // Before they are needed: a content that nobody names does no harm, and goes with its run.
+    // Before they are needed: a content without a reference does no harm, and goes with its run.
     for (const { blob } of events) if (blob !== undefined) await keepBlob(connection, blob, lease.runId);
   }
   if (second === undefined && isSimple(group)) {

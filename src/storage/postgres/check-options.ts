@@ -82,7 +82,7 @@ function isDecodable({ username, password, pathname }: URL): boolean {
   }
 }
 
-/** What the driver is told, and what must never be shown. */
+/** What the driver gets, and what must never be shown. */
 export function toAddress(address: string | PostgresAddress): {
   readonly config: Readonly<Record<string, unknown>>;
   readonly secret: string | undefined;

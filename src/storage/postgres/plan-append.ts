@@ -108,7 +108,7 @@ export function isSimple({ events, texts, took }: Group): boolean {
 interface Found {
   readonly record: RunRecord;
   readonly diverged: RerailError | undefined;
-  /** What is there from an attempt of which nobody had heard. */
+  /** What is there from an attempt without an answer. */
   written: readonly HashedEvent[];
 }
 

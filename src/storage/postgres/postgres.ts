@@ -188,7 +188,7 @@ async function prune(held: Held, rule: Retention): Promise<number> {
   return removed;
 }
 
-/** That it is gone may be the work of an attempt of which nobody has heard. */
+/** That it is gone may be the work of an attempt without an answer. */
 async function remove(held: Held, runId: string): Promise<boolean> {
   await settled(held);
   let wasThere = false;

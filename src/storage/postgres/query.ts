@@ -71,12 +71,12 @@ const looking: TransactionKind = {
 };
 
 async function rollBack(connection: Connection): Promise<void> {
-  // It is thrown away, and the server undoes what nobody has committed.
+  // It is thrown away, and the server undoes what was not committed.
   if (connection.isBroken) return;
   try {
     await send(connection, { text: 'ROLLBACK' }, []);
   } catch {
-    // What went wrong first is what is told; a connection that cannot even do this is thrown away.
+    // The first failure is what is reported; a connection that cannot even do this is thrown away.
     connection.isBroken = true;
   }
 }

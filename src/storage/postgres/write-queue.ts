@@ -58,7 +58,7 @@ export async function settled(held: Held): Promise<void> {
     });
 }
 
-/** Reads when what was asked for before is written: nobody misses what he has just added. */
+/** Reads when what was asked for before is written: no caller misses what it has just added. */
 export async function read<T>(held: Held, work: (connection: Connection) => Promise<T>): Promise<T> {
   if (held.answered < held.asked) await settled(held);
   return carryOut(held, work);
@@ -185,7 +185,7 @@ async function writeBatch(
     : inTransaction(connection, () => writeAll(connection, batch, memo));
 }
 
-/** New runs first: nobody adds to a run before he has heard that it was begun. */
+/** New runs first: no caller adds to a run before its start is confirmed. */
 async function writeAll(connection: Connection, batch: readonly Write[], memo: BatchMemo): Promise<BatchEnd> {
   const answers = new Map<Write, Answer>();
   const records: RunRecord[] = [];

@@ -28,7 +28,7 @@ export interface Held {
   version: number;
   /** A transaction is under way, or will be soon. */
   isFlushing: boolean;
-  /** To be told when it is over. */
+  /** Called when it is over. */
   readonly onFlushed: (() => void)[];
   /** When the event loop was last given a turn before a transaction, by the clock of the process. */
   turnedAtMs: number;

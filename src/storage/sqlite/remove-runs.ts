@@ -9,7 +9,7 @@ import type { Transaction } from './held.ts';
 import { findRecord, heldUntilMs, readWholeRecord, recordColumns, updateRecord } from './run-record.ts';
 import { belowSql, isBelowSql } from './run-tree.ts';
 
-/** Removes some of the ended runs that the rule lets go; the caller asks again until it gives fewer than `pruneStep`. */
+/** Removes some of the ended runs that the rule allows to remove; the caller asks again until it gives fewer than `pruneStep`. */
 export function pruneRuns(transaction: Transaction, { maxAgeMs, maxRuns }: Retention): PruneStep {
   const { connection, nowMs } = transaction;
   const oldestMs = maxAgeMs === undefined ? -Number.MAX_SAFE_INTEGER : nowMs - maxAgeMs;

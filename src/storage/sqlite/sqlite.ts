@@ -52,7 +52,7 @@ export interface SqliteOptions {
   /**
    * `full`, by default: what was acknowledged survives a loss of power. `normal` survives the death of the process, and a
    * loss of power may take the latest events; where the record of the heads has survived it, the run is then refused as diverged until
-   * somebody accepts it; where it has not, nobody can tell, and an effect may be repeated.
+   * a person accepts it; where it has not, that is unknown, and an effect may be repeated.
    */
   readonly sync?: 'full' | 'normal';
   /** Leases and times are by its wall clock; the machine's by default. */

@@ -61,7 +61,7 @@ export async function settled(held: Held): Promise<void> {
     });
 }
 
-/** Reads when what was asked for before is written: nobody misses what he has just added. */
+/** Reads when what was asked for before is written: no caller misses what it has just added. */
 export async function read<T>(held: Held, work: (connection: Connection) => T): Promise<T> {
   await settled(held);
   try {
@@ -174,7 +174,7 @@ function rejectAll(held: Held, batch: readonly Write[], thrown: unknown): void {
   for (const { reject } of batch) reject(failure);
 }
 
-/** Takes the lock, or waits for it: not longer than told, and while others may work. */
+/** Takes the lock, or waits for it: not longer than given, and while others may work. */
 async function begin(held: Held): Promise<Connection> {
   const startMs = performance.now();
   for (let stepMs = 1; ; stepMs = Math.min(stepMs * 2, maxWaitStepMs)) {
@@ -263,7 +263,7 @@ function noteHeads({ held, facts, mustNoteHeads }: Transaction): void {
   try {
     writePending(heads);
   } catch {
-    // It is committed, and that counts. A record that is behind accuses nobody; a full disk is told by the next commit.
+    // It is committed, and that counts. A record that is behind does no harm; the next commit reports a full disk.
   }
 }
 
