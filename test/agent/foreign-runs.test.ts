@@ -385,7 +385,7 @@ describe('a bundle of a run below another one', () => {
       });
       await expect(importRun(store, planted)).rejects.toMatchObject({ code: 'CONFIG_ERROR' });
       await expect(importRun(store, text, { as: 'order/pay' })).rejects.toMatchObject({
-        failure: { message: expect.stringContaining('a run below "order"') as string },
+        failure: { message: expect.stringContaining('a child run of "order"') as string },
       });
       expect(await shop.resume('order', { answer: true })).toMatchObject({ type: 'completed' });
       expect(done).toEqual(['look', 'pay']);

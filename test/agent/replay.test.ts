@@ -141,7 +141,7 @@ describe('replayRun()', () => {
     expect(steps.map(({ text }) => text)).toEqual([
       'The run started.',
       'Attempt 1 at the model failed: OVERLOADED.',
-      'A wait of 808 ms began.',
+      'A wait of 808 ms started.',
       'The wait of 808 ms was over.',
       'The model called one tool.',
       'It was recorded that calls follow which must not happen twice.',

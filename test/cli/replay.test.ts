@@ -107,11 +107,11 @@ describe('rerail replay', () => {
   it('shows a bundle step by step, with waits, recoveries and the outcome', async () => {
     const { exitCode, out, err } = await line.run(['replay', bundleFile('retry-with-waits')]);
     expect({ exitCode, err }).toEqual({ exitCode: 0, err: '' });
-    expect(out).toMatch(/^2026-01-01, in UTC\n +1 {2}00:00:00\.000 {2}The run began\. \[calling-model\]\n/);
+    expect(out).toMatch(/^2026-01-01, in UTC\n +1 {2}00:00:00\.000 {2}The run started\. \[calling-model\]\n/);
     expect(out).toMatch(
       /^ +2 {2}.+Attempt 1 at the model failed: RATE_LIMITED\. \[waiting\]\n +recovery +retry: /m,
     );
-    expect(out).toMatch(/^ +3 {2}.+A wait of 808 ms began\. \[waiting\]$/m);
+    expect(out).toMatch(/^ +3 {2}.+A wait of 808 ms started\. \[waiting\]$/m);
     expect(out).toMatch(/^answer +“A whole answer\.”$/m);
     expect(out).toMatch(/^replayed +12 events, without model, tools or network$/m);
     expect(Math.max(...out.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
@@ -120,7 +120,7 @@ describe('rerail replay', () => {
   it('shows waits and recoveries in gold where colour is forced', async () => {
     const options = { env: { FORCE_COLOR: '1' } };
     const { out } = await line.run(['replay', bundleFile('retry-with-waits')], options);
-    expect(out).toContain('\u001b[38;5;178mA wait of 808 ms began. [waiting]\u001b[0m');
+    expect(out).toContain('\u001b[38;5;178mA wait of 808 ms started. [waiting]\u001b[0m');
     expect(out).toContain('\u001b[38;5;178mretry: ');
   });
 

@@ -310,7 +310,7 @@ describe('rerail import', () => {
     const again = await perform(runImport, { args: [bundle], flags: { store: target, as: 'copy' } }, world);
     expect(again.out).toContain('Imported "copy" (there "failed")');
     const { out } = await show('copy', { store: target });
-    expect(out).toMatch(/Everything before came from a bundle of run failed/);
+    expect(out).toMatch(/Everything before came out of a bundle of run failed/);
   });
 
   it('parks a run that waits, and says what it asks', async () => {

@@ -88,7 +88,7 @@ describe('the exact words of rerail why', () => {
               seqs: [3],
             },
             {
-              text: 'What decided it: the only attempt is used up; there is no further model; the ladder is spent.',
+              text: 'What decided it: the only attempt is used up; there is no further model; every rung of its ladder is used up.',
               seqs: [2],
             },
           ],

@@ -141,7 +141,7 @@ describe('a configuration of the command line', () => {
     {
       what: 'leaves a rejection behind is named, and the command completes',
       files: { 'probe.mjs': "void Promise.reject(new Error('cache is down'));\nexport default {};" },
-      says: /RerailWarning: The configuration probe.mjs threw an error that nothing caught, .*cache is down/,
+      says: /RerailWarning: The configuration probe.mjs threw an error that nothing caught: .*cache is down/,
       ends: 0,
     },
     {
