@@ -32,7 +32,8 @@ describe('defineTool()', () => {
     { change: { input: { properties: {} } }, message: "got one of type nothing: write { type: 'object'" },
     {
       change: { input: z.object({ on: z.date() }) },
-      message: 'the input of tool "search" to the model: "on" is of the kind "date", which JSON cannot express',
+      message:
+        'the input of tool "search" to the model: "on" is of the kind "date", which JSON cannot express',
     },
     { change: { input: v.object({}) }, message: '@valibot/to-json-schema' },
     {
