@@ -34,7 +34,7 @@ const wordsByType: Readonly<Record<string, Words>> = {
     const crashes = at(body, ['crashes']);
     return crashes === 0
       ? 'Resumed manually.'
-      : `Its process crashed, and another one took the run over; crashes so far: ${shown(crashes)}.`;
+      : `Its process was gone, and another one took the run over; crashes so far: ${shown(crashes)}.`;
   },
   changed: (body) => {
     const differences = at(body, ['differences']);
