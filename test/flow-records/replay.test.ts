@@ -119,7 +119,7 @@ describe('replayRun() of a run with others below it', () => {
       'It was decided to call the node "read".',
       'The node "read" ended: ok; its run is "run-1/read".',
       'It was decided to call the node "settle".',
-      'The node "settle" waits: approval; its run is "run-1/settle".',
+      'The node "settle" is waiting: approval; its run is "run-1/settle".',
       'The run is suspended: approval.',
     ]);
   });

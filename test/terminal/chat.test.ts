@@ -92,7 +92,7 @@ describe('a chat whose tool needs a yes', () => {
 
   it.each([
     { name: 'n', keys: 'n\r', said: /shell.* was not run/ },
-    { name: 'a reason', keys: 'use the trash\r', said: /said no: use the trash/ },
+    { name: 'a reason', keys: 'use the trash\r', said: /denied it: use the trash/ },
     { name: 'Escape', keys: '\u001b', said: /shell.* was not run/ },
     { name: 'Ctrl-C', keys: ctrlC, said: /shell.* was not run/ },
   ])('does not run it after $name', async ({ keys, said }) => {
