@@ -97,7 +97,7 @@ describe('a run of another application version', { timeout: 60_000 }, () => {
     const said: string[] = [];
     const logger = { ...quiet, warn: (entry: unknown) => void said.push(String(entry)) };
     engine = await scene.open(part, { executorId, applicationVersion: 'v2', logger });
-    const words = /1 runs of executor "versions" stand still.*"v1".*"v2"/;
+    const words = /1 runs of executor "versions" are paused.*"v1".*"v2"/;
     await expect.poll(() => said.filter((text) => words.test(text)).length, { timeout: 10_000 }).toBe(1);
     await engine.signal('run', 'go', { id: 'go-1', payload: null });
     expect((await engine.status('run')).type).toMatch(/waiting|running/);
